@@ -72,8 +72,8 @@ TEST(SampledControl, TimeSteppingHoldsTheSameTorqueForStepsThatDoNotDivideThePer
 }
 
 TEST(SampledControl, LoopIsStableUpToThePeriodOfJurysTest) {
-    // With a = Kp T²/(2 I), b = Kv T/I the recursion has the trace 2 − a − b and the determinant 1 + a − b. It is stable
-    // if and only if a < b and b < 2: T < 2 Kv/Kp = 0.2 s here.
+    // With a = Kp T²/(2 I), b = Kv T/I the recursion has the trace 2 − a − b and the determinant 1 + a − b. It is
+    // stable if and only if a < b and b < 2: T < 2 Kv/Kp = 0.2 s here.
     const auto amplitude = [](double T) {
         const Trajectory motion = motion_of(shipped("sampled-arm", {{"q0", -1e3}, {"period", T}}), 60.0);
         double largest = 0.0;
@@ -98,7 +98,8 @@ TEST(SampledControl, TendsToTheContinuousLawAsThePeriodShrinks) {
 }
 
 TEST(SampledControl, ForceErrorShrinksByTheGainFromSampleToSample) {
-    // At rest lambda = −q_hold, and the law adds gain (Fd − lambda) at each sample: the error is multiplied by 1 − gain.
+    // At rest lambda = −q_hold, and the law adds gain (Fd − lambda) at each sample: the error is multiplied by 1 −
+    // gain.
     for (const double gain : {0.25, 1.0, 1.5}) {
         const Model arm = shipped("force-controlled-arm", {{"gain", gain}});
         const Trajectory motion = motion_of(arm, 3.0);
@@ -174,12 +175,12 @@ TEST(SampledControl, RefusesWhatHasNoMeaning) {
     EXPECT_TRUE(has(refusal("sampled-arm", [](auto& d) { d.U = "q_hold*q"; }), "jumps at samples"));
     EXPECT_TRUE(has(refusal("force-controlled-arm", [](auto& d) { d.control->period = {}; }),
                     "depends on the force of the law itself"));
-    EXPECT_TRUE(has(refusal("force-controlled-arm",
-                            [](auto& d) { d.control->feedforward[0].value = "Lambda(obstacle)"; }),
-                    "is not measured"));
-    EXPECT_TRUE(has(refusal("force-controlled-arm",
-                            [](auto& d) { d.control->feedforward[0].value = "lambda(obstakle)"; }),
-                    "obstacle"));
+    EXPECT_TRUE(
+        has(refusal("force-controlled-arm", [](auto& d) { d.control->feedforward[0].value = "Lambda(obstacle)"; }),
+            "is not measured"));
+    EXPECT_TRUE(
+        has(refusal("force-controlled-arm", [](auto& d) { d.control->feedforward[0].value = "lambda(obstakle)"; }),
+            "obstacle"));
     for (const auto analysis : {model::Analysis::sensitivity, model::Analysis::basin, model::Analysis::equilibrium_sets,
                                 model::Analysis::moreau_lanes})
         EXPECT_TRUE(has(model::unsupported(shipped("sampled-arm"), analysis), "sampled control"));

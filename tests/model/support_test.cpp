@@ -86,6 +86,10 @@ Model with(Feature feature) {
         case Feature::varying_coefficients:
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = \"x'\"\nmu = \"0.3 + x^2\"\n";
             break;
+        case Feature::sampled_control: more = "[control]\nactuated = [\"x\"]\nKp = 1\nperiod = 0.1\n"; break;
+        case Feature::damping_left_out:
+            more = "[[contact]]\nname = \"c\"\ngN = \"y\"\n[penalty]\nk = 1e5\nD = 0.1\n";
+            break;
         case Feature::time_dependence: {
             std::string moving = body;
             return build(io::parse_model(moving.replace(moving.find("\"y\"\n"), 4, "\"y*sin(t)\"\n"), "test"));

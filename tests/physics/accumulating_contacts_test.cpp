@@ -21,7 +21,8 @@ double force(double left, double T) {
     return A * (std::cos(w * std::log(4.0 * left / T) + phi) - std::cos(phi));
 }
 
-/// Velocity and height after the first flight up to the time t, by Simpson's rule from f alone: u = ∫ f, x = ∫ (t − s) f.
+/// Velocity and height after the first flight up to the time t, by Simpson's rule from f alone: u = ∫ f, x = ∫ (t − s)
+/// f.
 std::pair<double, double> flight(double t, double T) {
     constexpr int n = 20000;
     double u = 0.0, x = 0.0;

@@ -87,7 +87,9 @@ TEST(PenaltyDamping, RefusesMatricesWithoutMeaning) {
     };
     const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
     EXPECT_TRUE(has(refusal([](auto& d) { d.penalty->D_hat = {{{"1", "2"}, {"0", "1"}}, true}; }), "not symmetric"));
-    EXPECT_TRUE(has(refusal([](auto& d) { d.penalty->D_hat = {{{"1", "2"}, {"2", "1"}}, true}; }),
+    EXPECT_TRUE(has(refusal([](auto& d) {
+                        d.penalty->D_hat = {{{"1", "2"}, {"2", "1"}}, true};
+                    }),
                     "not positive semidefinite"));
     EXPECT_TRUE(has(refusal([](auto& d) { d.penalty->D_hat = {{{"1", "2", "3"}}, false}; }), "does not fit"));
     EXPECT_TRUE(has(refusal([](auto& d) { d.penalty->D_hat = {{{"x"}}, false}; }), "parameters"));

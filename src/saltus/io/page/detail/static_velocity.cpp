@@ -98,7 +98,8 @@ Picture::Picture(const Json& j)
     };
     const Json corners = j.value("corner_points", Json::array());
     for (std::size_t k = 0; k < corners.size(); ++k)
-        marks.push_back({corners.size() > 1 ? "b" + std::to_string(k + 1) : "b", at(numbers(corners.at(k), velocities))});
+        marks.push_back(
+            {corners.size() > 1 ? "b" + std::to_string(k + 1) : "b", at(numbers(corners.at(k), velocities))});
     mark("u⁻", j.at("u_minus"));
     const Json& work = j.at("work");
     if (work.contains("min") && work.at("min").is_number() && work.contains("b0")) {
@@ -144,9 +145,8 @@ std::vector<HalfSpace> cone(const Picture& d) {
     const auto half = [&](double x, double y) { list.push_back({{x, y}, -(x * d.z[0] + y * d.z[1])}); };
     for (const bool clockwise : {true, false})
         for (const Place& a : d.jumps) {
-            if (!(size(a) > 0.0) || !std::all_of(d.jumps.begin(), d.jumps.end(), [&](const Place& b) {
-                    return clockwise ? left(a, b) : left(b, a);
-                }))
+            if (!(size(a) > 0.0) || !std::all_of(d.jumps.begin(), d.jumps.end(),
+                                                 [&](const Place& b) { return clockwise ? left(a, b) : left(b, a); }))
                 continue;
             if (clockwise)
                 half(-a[1], a[0]);
@@ -171,7 +171,8 @@ Points outline(const Json& set, const Picture& d) {
             continue;
         }
         const double from = number_of(piece.at("phi").at(0)), to = number_of(piece.at("phi").at(1));
-        const Place centre = numbers(piece.at("centre"), d.velocities), first = numbers(piece.at("first"), d.velocities),
+        const Place centre = numbers(piece.at("centre"), d.velocities),
+                    first = numbers(piece.at("first"), d.velocities),
                     second = numbers(piece.at("second"), d.velocities);
         constexpr int arc_points = 40;
         for (int k = 0; k < arc_points; ++k) {
@@ -260,7 +261,8 @@ std::string plane(const Json& j, const Picture& d) {
 std::string line(const Json& j, const Picture& d) {
     std::vector<double> set;
     if (j.contains("set") && j.at("set").is_object())
-        for (const Json& u : j.at("set").value("vertices", Json::array())) set.push_back(d.at(numbers(u, d.velocities))[0]);
+        for (const Json& u : j.at("set").value("vertices", Json::array()))
+            set.push_back(d.at(numbers(u, d.velocities))[0]);
     double low = d.z[0], high = d.z[0];
     for (const double x : set) low = std::min(low, x), high = std::max(high, x);
     for (const Mark& m : d.marks) low = std::min(low, m.p[0]), high = std::max(high, m.p[0]);

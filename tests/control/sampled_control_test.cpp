@@ -3,9 +3,12 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
+#include "saltus/integrate/compare.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/model/support.hpp"
+#include "saltus/sensitivity/sensitivity.hpp"
+#include "saltus/sensitivity/variables.hpp"
 #include "support.hpp"
 
 namespace saltus {
@@ -186,6 +189,36 @@ TEST(SampledControl, RefusesWhatHasNoMeaning) {
         EXPECT_TRUE(has(model::unsupported(shipped("sampled-arm"), analysis), "sampled control"));
     EXPECT_TRUE(has(model::unsupported(shipped("sampled-arm"), model::Analysis::regulation), "sampling"));
     EXPECT_NE(model::unsupported(shipped("sampled-arm"), model::Analysis::equilibrium_points), "");
+}
+
+TEST(SampledControl, IsRefusedByWhatDoesNotFollowTheHold) {
+    // Derivatives along the arcs alone would be 0, because the held force is constant there.
+    const Model arm = shipped("sampled-arm");
+    sensitivity::Options options;
+    options.t_end = 0.5;
+    const sensitivity::Sensitivity d =
+        sensitivity::sensitivity(arm, sensitivity::variables(arm, {"Kp"}, nullptr), options);
+    EXPECT_FALSE(d.available);
+    EXPECT_NE(d.reason.find("sampled control (period of [control])"), std::string::npos) << d.reason;
+    EXPECT_THROW(model::refuse_elements(arm, model::Analysis::attractivity), Error);
+    EXPECT_THROW(model::refuse_elements(arm, model::Analysis::instability), Error);
+    EXPECT_THROW(model::refuse_elements(arm, model::Analysis::basin), Error);
+    EXPECT_THROW(model::refuse_elements(arm, model::Analysis::equilibrium_sets), Error);
+    EXPECT_THROW(model::refuse_elements(arm, model::Analysis::perturbed_pair), Error);
+}
+
+TEST(SampledControl, TimeSteppingConvergesToTheEventDrivenMotion) {
+    // The time of an impact is wrong by at most a step, so that positions are wrong by about the step times the change
+    // of speed, 5.4 rad/s. Held forces, which jump, do not count. With this period no impact is close to a sample.
+    integrate::CompareOptions options;
+    options.options.t_end = 0.4;
+    options.h = 2e-3;
+    const integrate::Comparison c = integrate::compare(shipped("sampled-arm", {{"period", 0.05}}), options);
+    ASSERT_EQ(c.moreau.size(), 4U);
+    for (const integrate::ComparedRun& run : c.moreau) {
+        EXPECT_LT(run.position_error, 5.4 * run.parameter) << run.parameter;
+        EXPECT_GT(run.position_error, 0.0);
+    }
 }
 
 TEST(SampledControl, FailsWhereItsForceIsNotFinite) {

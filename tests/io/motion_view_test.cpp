@@ -38,6 +38,7 @@ struct Motion {
                     integrate::Method method = integrate::EventDriven{}, double t_end = 0.0) {
         model::BuildOptions options;
         options.set = set;
+        options.penalty = std::holds_alternative<integrate::Penalty>(method);
         model = model::build(io::read_model(path_of(name)), options);
         integrate::Options run;
         run.t_end = t_end > 0.0 ? t_end : *model.simulate.t_end;
@@ -91,9 +92,14 @@ TEST(MotionView, StraightLinesBetweenSamplesFollowTheMotion) {
 
 /// The works explain every change of T + U: through impacts, friction, damping, drives and moving obstacles.
 TEST(MotionView, WorksExplainTheEnergy) {
-    for (const char* const name : {"rocking-bar", "impact-oscillator", "friction-oscillator", "ball-on-moving-plane",
-                                   "constrained-beam", "sphere-on-plane", "mass-and-lift", "woodpecker"}) {
-        const Motion m(name, {}, integrate::EventDriven{}, std::string(name) == "impact-oscillator" ? 10.0 : 0.0);
+    for (const char* const name :
+         {"rocking-bar", "impact-oscillator", "friction-oscillator", "ball-on-moving-plane", "constrained-beam",
+          "sphere-on-plane", "mass-and-lift", "woodpecker", "damped-contact", "sampled-arm"}) {
+        // Springs with damping that begins and ends with the contact: its power jumps at both ends of an arc.
+        const bool springs = std::string(name) == "damped-contact";
+        const Motion m(name, {},
+                       springs ? integrate::Method(integrate::Penalty{}) : integrate::Method(integrate::EventDriven{}),
+                       std::string(name) == "impact-oscillator" ? 10.0 : 0.0);
         double scale = 1e-12, worst = 0.0;
         const double start = m.view.energy[0].values[0] + m.view.energy[1].values[0];
         for (std::size_t k = 0; k < m.view.t.size(); ++k) {

@@ -212,7 +212,8 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case no_formulas: return whole(m.system->symbolic() == nullptr);
         case no_derivatives: return whole(m.system->jacobians() == nullptr);
         case no_control: return whole(!m.control);
-        case sampled_control: return whole(sampled_law(m) != nullptr);
+        case sampled_control:  // of one part of the model, so that every analysis refuses it (refuse_elements)
+            return sampled_law(m) != nullptr ? std::optional<std::string>("period of [control]") : std::nullopt;
         case Feature::damping_left_out: return whole(m.outputs != nullptr && m.outputs->damping_left_out);
     }
     misuse("a feature", __FILE__, __LINE__);

@@ -47,6 +47,8 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
         refuse("time-stepping does not resolve its events, and derivatives need them; simulate with method event");
     else if (out.motion.status != trajectory::Status::completed)
         refuse("the motion ended early: " + out.motion.reason);
+    else if (std::string why = model::unsupported(model, model::Analysis::sensitivity); !why.empty())
+        refuse(std::move(why));
     std::optional<Output> output;
     if (!options.output.empty()) {
         output = output_of(model, options.output, out.motion.end.t, out.motion.end.q, out.motion.end.u);

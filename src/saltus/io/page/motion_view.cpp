@@ -190,11 +190,24 @@ private:
         return {p.applied, p.damping, p.friction, p.springs, p.obstacles};
     }
 
+    /// The powers at an end of a step, a little inside the step. At the end itself the formula of a force may have
+    /// switched already, or not yet: a power that jumps there would be integrated with a wrong value.
+    Powers powers_inside(const ode::Dense& step, double at, double other_end) {
+        constexpr double inside = 1e-7;  // part of the step
+        Row x(static_cast<std::size_t>(step.size()));
+        const double t = std::clamp(at + inside * (other_end - at), step.t_old(), step.t_new());
+        step.evaluate(t, x.data());
+        course_->evaluate(t, x.data());
+        return powers();
+    }
+
     /// Samples of a step so that the whole motion has at least least_samples of them. A step may be long because the
     /// motion is simple, while an obstacle goes on moving fast.
     std::size_t pieces_by_length(double length) const {
         const double whole = t_.end.t - t_.start.t;
-        return whole > 0.0 ? static_cast<std::size_t>(std::ceil(least_samples * length / whole)) : 1;
+        if (!(whole > 0.0)) return 1;
+        const auto n = static_cast<std::size_t>(std::ceil(least_samples * length / whole));
+        return n < 2 ? 1 : n + n % 2;  // 1, or even for Simpson's rule
     }
 
     /// Adds the rows of an arc. If there are many steps then only every stride_-th step gives a row.
@@ -221,15 +234,14 @@ private:
                 const ode::Dense& on = k == pieces ? final : step;
                 x.resize(static_cast<std::size_t>(on.size()));
                 on.evaluate(at, x.data());
-                if (course_ && power.empty() && !first) power.push_back(power_before_);
+                if (course_ && power.empty() && !first) power.push_back(powers_inside(step, begin, end));
                 const integrate::Side side = at > arc.t_begin ? integrate::Side::before : integrate::Side::after;
                 std::vector<double>& r = row(at, {x.data(), n}, {x.data() + n, n}, side);
                 if (!course_) continue;
-                power.push_back(powers());
+                power.push_back(k == 0 || k == pieces ? powers_inside(on, at, k == 0 ? end : begin) : powers());
                 add_work(power, (end - begin) / static_cast<double>(pieces), pieces);
                 std::copy(work_.begin(), work_.end(), r.begin() + static_cast<std::ptrdiff_t>(works_at_));
             }
-            if (course_) power_before_ = power.back();
             first = false;
         }
     }
@@ -362,7 +374,6 @@ private:
     std::vector<Row> rows_;
     std::vector<std::size_t> breaks_;                ///< rows at which an arc ends
     std::array<double, work_causes.size()> work_{};  ///< since the start
-    Powers power_before_{};                          ///< at the end of the last step
     std::vector<double> state_;                      ///< (q, u), workspace of `row`
 };
 

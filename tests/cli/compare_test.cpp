@@ -5,6 +5,7 @@
 
 #include "process.hpp"
 #include "reference/reference.hpp"
+#include "support.hpp"
 
 namespace saltus {
 namespace {
@@ -59,6 +60,48 @@ TEST(Compare, WorksForEveryEndTime) {
     for (const char* const t_end : {"0.21899509298796987", "0.1", "0.3333333333333333", "0.28571428571428575"})
         EXPECT_EQ(compare("bouncing-ball.toml --refinements 1 --h 0.01 --t-end " + std::string(t_end)).code, 0)
             << t_end;
+}
+
+/// A force that ends at t = 0.3: no method can go on. Runs that ended early have no end states to compare and no order.
+TEST(Compare, SaysWhichRunsFailedAndWhyAndEndsWithThree) {
+    const test::Folder folder;
+    folder.write("a.toml", R"toml(
+[system]
+name = "ends"
+q = ["y"]
+T = "y'^2/2"
+f = { y = "sqrt(0.3 - t) - 9.81" }
+[[contact]]
+name = "ground"
+gN = "y"
+eN = 0.5
+[penalty]
+k = { ground = 1e6 }
+[initial]
+q = { y = 1 }
+)toml");
+    const std::string line = "compare a.toml --t-end 1 --h 0.01 --refinements 1";
+    const Outcome text = test::command(line, folder.path());
+    EXPECT_EQ(text.code, 3) << text.err;
+    EXPECT_NE(text.out.find("event-driven: failed to t = 0.29999"), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find("observed order"), std::string::npos) << text.out;
+    const Outcome document = test::command(line + " --json", folder.path());
+    EXPECT_EQ(document.code, 3);
+    const nlohmann::json j = nlohmann::json::parse(document.out);
+    EXPECT_EQ(j["event"]["status"], "failed");
+    EXPECT_FALSE(j["event"]["reason"].get<std::string>().empty());
+    EXPECT_NE(text.out.find("\n    " + j["event"]["reason"].get<std::string>() + "\n"), std::string::npos) << text.out;
+    EXPECT_TRUE(j["moreau"]["order"].is_null());
+    ASSERT_EQ(j["moreau"]["runs"].size(), 2U);
+    for (const nlohmann::json& run : j["moreau"]["runs"]) {
+        EXPECT_EQ(run["status"], "failed");
+        EXPECT_TRUE(run["end_error"]["q"].is_null());
+        EXPECT_NE(text.out.find(": " + run["reason"].get<std::string>() + "\n"), std::string::npos) << text.out;
+    }
+    // A motion of springs that fails is a failure of the study of ever stiffer springs, too.
+    EXPECT_EQ(test::command("compare a.toml --t-end 1 --penalty k=1e3:1e4:2", folder.path()).code, 3);
+    // The same model ends well before the force ends.
+    EXPECT_EQ(test::command("compare a.toml --t-end 0.25 --h 0.01 --refinements 1", folder.path()).code, 0);
 }
 
 TEST(Compare, RefusesWhatMakesNoSense) {

@@ -31,7 +31,13 @@ double difference(const std::vector<double>& x, const std::vector<double>& y) {
     return value;
 }
 
-/// Sets the errors of a run against the event-driven motion, up to the earlier of both ends.
+bool ended_early(const trajectory::Trajectory& t) {
+    using trajectory::Status;
+    return t.status == Status::failed || t.status == Status::interrupted || t.status == Status::energy_created;
+}
+
+/// Sets the errors of a run against the event-driven motion, up to the earlier of both ends. If one of them ended early
+/// then the ends belong to different times and are not compared.
 void measure(const trajectory::Trajectory& event, int samples, const model::SampledLaw* sampled, ComparedRun& run) {
     const double end = std::min(event.end.t, run.trajectory.end.t);
     double scale = 1.0, worst = 0.0;
@@ -43,19 +49,22 @@ void measure(const trajectory::Trajectory& event, int samples, const model::Samp
         worst = std::max(worst, difference(a, b));
     }
     run.position_error = worst / scale;
+    if (ended_early(event) || ended_early(run.trajectory)) return;
     run.end_error_q = difference(event.end.q, run.trajectory.end.q);
     run.end_error_u = difference(event.end.u, run.trajectory.end.u);
 }
 
 /// Sets the orders between neighbours, and returns the slope of the least-squares line through all points
-/// (log parameter, log error). `sign` is −1 for a parameter that grows as the error falls.
+/// (log parameter, log error). `sign` is −1 for a parameter that grows as the error falls. Runs that ended early do not
+/// count: their errors are those of a shorter time.
 std::optional<double> orders(std::vector<ComparedRun>& runs, double sign) {
+    const auto counts = [](const ComparedRun& run) { return run.position_error > 0.0 && !ended_early(run.trajectory); };
     double n = 0.0, sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;
     for (std::size_t k = 0; k < runs.size(); ++k) {
-        if (!(runs[k].position_error > 0.0)) continue;
+        if (!counts(runs[k])) continue;
         const double x = std::log(runs[k].parameter), y = std::log(runs[k].position_error);
         n += 1.0, sx += x, sy += y, sxx += x * x, sxy += x * y;
-        if (k > 0 && runs[k - 1].position_error > 0.0)
+        if (k > 0 && counts(runs[k - 1]))
             runs[k].order = sign * (y - std::log(runs[k - 1].position_error)) / (x - std::log(runs[k - 1].parameter));
     }
     if (n < 2.0) return {};  // a line needs two points

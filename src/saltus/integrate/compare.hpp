@@ -13,7 +13,8 @@ namespace saltus::integrate {
 struct ComparedRun {
     double parameter = 0.0;       ///< step h in s, or the factor on the penalty's stiffness k
     double position_error = 0.0;  ///< largest |q − q_event| over the samples, divided by 1 + largest |q_event|
-    double end_error_q = 0.0, end_error_u = 0.0;  ///< largest differences at the end, absolute
+    /// Largest differences at the end, absolute. No value if one of the motions ended early.
+    std::optional<double> end_error_q, end_error_u;
     /// Observed order with respect to the previous run: log(ratio of errors)/log(ratio of parameters).
     std::optional<double> order;
     trajectory::Trajectory trajectory;

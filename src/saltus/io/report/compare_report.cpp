@@ -37,7 +37,7 @@ Json state(const Trajectory& t) {
 /// The runs of one method. `parameter` is the name of the quantity that varies.
 Json series(const std::vector<ComparedRun>& runs, const char* parameter) {
     Json list = Json::array();
-    for (const ComparedRun& r : runs)
+    for (const ComparedRun& r : runs) {
         list.push_back({{parameter, r.parameter},
                         {"status", trajectory::to_string(r.trajectory.status)},
                         {"position_error", number(r.position_error)},
@@ -46,6 +46,8 @@ Json series(const std::vector<ComparedRun>& runs, const char* parameter) {
                         {"events", r.trajectory.events.size()},
                         {"closing_times", closing_times(r.trajectory)},
                         {"final", state(r.trajectory)}});
+        if (!r.trajectory.reason.empty()) list.back()["reason"] = r.trajectory.reason;
+    }
     return list;
 }
 
@@ -55,11 +57,15 @@ std::string series_text(const std::vector<ComparedRun>& runs, const char* title,
     if (runs.empty()) return {};
     std::string text = fmt::format("  {}\n    {:<12} {:>12} {:>12} {:>12} {:>8} {:>8}  {}\n", title, parameter,
                                    "sup |dq|", "end |dq|", "end |du|", "order", "events", "status");
+    const auto cell = [](const std::optional<double>& error) { return error ? fmt::format("{:.3e}", *error) : "-"; };
     for (const ComparedRun& r : runs)
-        text +=
-            fmt::format("    {:<12.4g} {:>12.3e} {:>12.3e} {:>12.3e} {:>8} {:>8}  {}\n", r.parameter, r.position_error,
-                        r.end_error_q, r.end_error_u, r.order ? fmt::format("{:.2f}", *r.order) : "",
-                        r.trajectory.events.size(), trajectory::to_string(r.trajectory.status));
+        text += fmt::format("    {:<12.4g} {:>12.3e} {:>12} {:>12} {:>8} {:>8}  {}\n", r.parameter, r.position_error,
+                            cell(r.end_error_q), cell(r.end_error_u), r.order ? fmt::format("{:.2f}", *r.order) : "",
+                            r.trajectory.events.size(), trajectory::to_string(r.trajectory.status));
+    for (const ComparedRun& r : runs)
+        if (!r.trajectory.reason.empty())
+            text += fmt::format("    {} = {:.4g} to t = {}: {}\n", parameter, r.parameter,
+                                number_text(r.trajectory.end.t), r.trajectory.reason);
     if (slope) text += fmt::format("    observed order in {}: {:.2f}\n", in, *slope);
     return text;
 }
@@ -70,6 +76,7 @@ std::string compare_text(const Comparison& c) {
     std::string text = fmt::format("{}\n  event-driven: {} to t = {}, {} events, energy balance {:.1e}\n",
                                    c.event.model, trajectory::to_string(c.event.status), number_text(c.event.end.t),
                                    c.event.events.size(), c.event.energy.balance_error);
+    if (!c.event.reason.empty()) text += "    " + c.event.reason + "\n";
     text += series_text(c.moreau, "Moreau's time-stepping against it", "h", c.moreau_order, "h");
     text += series_text(c.penalty, "penalty against it", "factor on k", c.penalty_order, "1/k");
     if (!c.penalty_left_out.empty()) text += "  no penalty runs: " + c.penalty_left_out + "\n";
@@ -109,6 +116,7 @@ std::string compare_json(const Comparison& c) {
              {"final", state(c.event)}}},
            {"moreau", {{"runs", series(c.moreau, "h")}, {"order", number(c.moreau_order)}}},
            {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", number(c.penalty_order)}}}};
+    if (!c.event.reason.empty()) j["event"]["reason"] = c.event.reason;
     if (!c.penalty_left_out.empty()) j["penalty"]["left_out"] = c.penalty_left_out;
     return json::document(j);
 }

@@ -267,7 +267,7 @@ void refuse_combinations(const ImpactCommand& c) {
 int impact(const ImpactCommand& c) {
     refuse_combinations(c);
     if (!c.trajectory.empty()) {
-        const Trajectory t = io::read_trajectory(c.trajectory);
+        const Trajectory t = io::read_trajectory(c.trajectory, io::TrajectoryParts::without_arcs);
         if (c.common.model.empty()) return audit_trajectory(c, nullptr, t);
         const model::Model m = load(c.common).model;
         refuse_other_model(t, m, c.trajectory);

@@ -147,7 +147,7 @@ Plan make_plan(const SimulateCommand& c, const io::LoadedModel& loaded) {
     plan.restarted = !c.restart.empty();
     Trajectory before;
     if (plan.restarted) {
-        before = io::read_trajectory(c.restart);
+        before = io::read_trajectory(c.restart, io::TrajectoryParts::without_arcs);
         check_restart(c.restart, before, m);
     }
     plan.start = plan.restarted ? before.end : State{0.0, m.q0, m.u0};

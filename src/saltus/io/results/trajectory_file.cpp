@@ -44,7 +44,7 @@ void write_stream(const std::string& target, int, TrajectoryStream&, const Traje
     refuse(target);
 }
 
-Trajectory read_trajectory(const std::string& path) { refuse(path); }
+Trajectory read_trajectory(const std::string& path, TrajectoryParts) { refuse(path); }
 
 LyapunovBalance read_balance(const std::string& path) { refuse(path); }
 
@@ -68,17 +68,23 @@ using hdf5::TableWriter;
 struct ReadColumn {
     const TableReader& in;
     std::int64_t its_layout;  ///< of the file
+    TrajectoryParts parts = TrajectoryParts::all;
 
+    bool wanted(const std::string& name) const {
+        return parts == TrajectoryParts::all || !(name.starts_with("arcs/") || name.starts_with("steps/"));
+    }
     template <class T>
     void operator()(const std::string& name, std::vector<T>& column) const {
-        in.column(name, column);
+        if (wanted(name)) in.column(name, column);
     }
     void operator()(const std::string& name, std::vector<std::string>& texts) const { in.texts(name, texts); }
     /// A column that older files do not have: it stays empty.
     void since_layout_2(const std::string& name, std::vector<std::int32_t>& column) const {
-        if (its_layout >= 2) in.column(name, column);
+        if (its_layout >= 2) (*this)(name, column);
     }
-    void words(const std::string& name, Codes& codes, hdf5::Words words) const { in.words(name, codes, words); }
+    void words(const std::string& name, Codes& codes, hdf5::Words words) const {
+        if (wanted(name)) in.words(name, codes, words);
+    }
     template <class T>
     void ragged(const std::string& name, Ragged<T>& column) const {
         in.column(name + "_offsets", column.offsets);
@@ -144,13 +150,11 @@ void check_steps(const TableReader& in, const Columns& c) {
     }
 }
 
-/// Throws Error if the columns do not fit together. `coefficients` is the number of coefficients of all steps.
-void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) {
+/// Throws Error if the columns of arcs and steps do not fit together. `coefficients` is the number of coefficients of
+/// all steps.
+void check_arcs(const TableReader& in, const Columns& c, std::uint64_t coefficients) {
     const Consistency fit(in);
-    const std::size_t n = c.coordinates.size(), elements = c.elements.name.size(), arcs = c.arcs.t_begin.size(),
-                      steps = c.steps.t_old.size(), events = c.events.t.size();
-    fit.rows("elements/kind", c.elements.kind, elements);
-    fit.rows("elements/tangential", c.elements.tangential, elements);
+    const std::size_t arcs = c.arcs.t_begin.size(), steps = c.steps.t_old.size();
     fit.rows("arcs/t_end", c.arcs.t_end, arcs);
     fit.offsets("arcs/steps_offsets", c.arcs.steps_offsets, arcs, steps);
     fit.ragged("arcs/modes", c.arcs.modes, arcs);
@@ -160,6 +164,14 @@ void check(const TableReader& in, const Columns& c, std::uint64_t coefficients) 
     fit.rows("steps/series", c.steps.series, steps);
     fit.offsets("steps/coefficients_offsets", c.steps.coefficients_offsets, steps, coefficients);
     check_steps(in, c);
+}
+
+/// Throws Error if the other columns do not fit together.
+void check(const TableReader& in, const Columns& c) {
+    const Consistency fit(in);
+    const std::size_t n = c.coordinates.size(), elements = c.elements.name.size(), events = c.events.t.size();
+    fit.rows("elements/kind", c.elements.kind, elements);
+    fit.rows("elements/tangential", c.elements.tangential, elements);
     fit.rows("events/kind", c.events.kind, events);
     fit.rows("events/t_left", c.events.t_left, events);
     fit.rows("events/t_right", c.events.t_right, events);
@@ -245,12 +257,19 @@ Event event_of(const Columns& c, std::size_t k) {
     return e;
 }
 
-/// Makes the trajectory from checked columns.
-void fill(Columns& c, ColumnScanner& coefficients, Trajectory& t) {
+/// Checks the columns of arcs and steps, and makes the arcs from them.
+void read_arcs(const TableReader& in, std::int64_t its_layout, Columns& c, Trajectory& t) {
+    if (its_layout < 2) c.steps.series.assign(c.steps.terms.size(), 0);
+    ColumnScanner coefficients(in, "steps/coefficients");
+    check_arcs(in, c, coefficients.count());
+    for (std::size_t k = 0; k < c.arcs.t_begin.size(); ++k) t.arcs.push_back(arc_of(c, k, coefficients));
+}
+
+/// Makes the rest of the trajectory from checked columns.
+void fill(Columns& c, Trajectory& t) {
     for (std::size_t k = 0; k < c.elements.name.size(); ++k)
         t.elements.push_back(
             {static_cast<ElementKind>(c.elements.kind[k]), std::move(c.elements.name[k]), c.elements.tangential[k]});
-    for (std::size_t k = 0; k < c.arcs.t_begin.size(); ++k) t.arcs.push_back(arc_of(c, k, coefficients));
     for (std::size_t k = 0; k < c.events.t.size(); ++k) t.events.push_back(event_of(c, k));
     for (std::size_t k = 0; k < c.events.noted.size(); ++k)
         t.events[static_cast<std::size_t>(c.events.noted[k])].note = std::move(c.events.note[k]);
@@ -287,8 +306,10 @@ std::int64_t check_format(const TableReader& in) {
 }
 
 /// Throws Error if a trajectory does not fit into memory.
-void refuse_too_large(const std::string& path) {
-    constexpr double memory_per_byte = 2.5;  // columns, and the motion made from them; measured for 1e5 impacts
+void refuse_too_large(const std::string& path, TrajectoryParts parts) {
+    // Memory for columns, and for the motion made from them, per byte of the file. Measured for 1e5 impacts of a ball:
+    // 0.8 with arcs, 0.75 without them, because many small vectors then remain.
+    const double memory_per_byte = parts == TrajectoryParts::all ? 1.5 : 1.0;
     const double needed = memory_per_byte * static_cast<double>(std::filesystem::file_size(path));
     if (needed <= available_memory()) return;
     throw Error("needs about " + gibibytes(needed) + " of memory, and " + gibibytes(available_memory()) + " are left",
@@ -415,11 +436,11 @@ void write_trajectory(const std::string& path, const Trajectory& trajectory, con
     });
 }
 
-Trajectory read_trajectory(const std::string& path) {
+Trajectory read_trajectory(const std::string& path, TrajectoryParts parts) {
     const hdf5::Session session;
     const TableReader in(path);
     const std::int64_t its_layout = check_format(in);
-    refuse_too_large(path);
+    refuse_too_large(path, parts);
     Trajectory trajectory;
     trajectory.status = read_status(in);
     each_attribute(trajectory,
@@ -435,16 +456,15 @@ Trajectory read_trajectory(const std::string& path) {
         trajectory.forces_unique = unique != 0;
     }
     Columns columns;
-    ReadColumn read{in, its_layout};
+    ReadColumn read{in, its_layout, parts};
     each_column(columns, read);
     if (in.has_attribute("", "rate_jumps"))
         each_rate_jump_column(columns, read);
     else
         columns.events.rate_jumps_offsets.assign(columns.events.t.size() + 1, 0);
-    if (its_layout < 2) columns.steps.series.assign(columns.steps.terms.size(), 0);
-    ColumnScanner coefficients(in, "steps/coefficients");
-    check(in, columns, coefficients.count());
-    fill(columns, coefficients, trajectory);
+    check(in, columns);
+    if (parts == TrajectoryParts::all) read_arcs(in, its_layout, columns, trajectory);
+    fill(columns, trajectory);
     return trajectory;
 }
 

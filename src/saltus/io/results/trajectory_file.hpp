@@ -20,9 +20,12 @@ void write_trajectory(const std::string& path, const trajectory::Trajectory& tra
                       const trajectory::LyapunovBalance* balance = nullptr,
                       const trajectory::OutputCurves* outputs = nullptr);
 
+/// What is read of a trajectory. Arcs, with the polynomials of all integration steps, are more than half of a file.
+enum class TrajectoryParts { all, without_arcs };
+
 /// Reads a trajectory; every number is bit by bit the one that was written. Throws Error if the file is not a
-/// trajectory, is damaged, or has a layout of another version.
-trajectory::Trajectory read_trajectory(const std::string& path);
+/// trajectory, is damaged, or has a layout of another version, or before reading if it does not fit into memory.
+trajectory::Trajectory read_trajectory(const std::string& path, TrajectoryParts parts = TrajectoryParts::all);
 
 /// Reads the balance of V in a trajectory file; empty if the file has none. Throws Error like `read_trajectory`.
 trajectory::LyapunovBalance read_balance(const std::string& path);

@@ -146,6 +146,8 @@ private:
         const double size = static_cast<double>(count) * static_cast<double>(H5Tget_size(type.get()));
         if (size > room || static_cast<double>(count) * sizeof(T) > static_cast<double>(memory_limit))
             fail(name + " announces " + std::to_string(count) + " numbers, more than the file can hold", damaged);
+        if (!hdf5::stores_what_it_announces(set.get(), creation.get(), size))
+            fail(name + " announces " + std::to_string(count) + " numbers and stores fewer", damaged);
         std::vector<T> values(ix(count));
         if (count > 0 && H5Dread(set.get(), native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
             fail(name + " cannot be read", damaged);

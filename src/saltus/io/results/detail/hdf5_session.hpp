@@ -58,4 +58,10 @@ private:
     herr_t (*close_)(hid_t);
 };
 
+/// Whether a dataset stores as many bytes as it announces. A damaged file can say otherwise, and HDF5 1.10 then reads
+/// from a null pointer. Chunks may be missing or compressed: HDF5 checks them itself.
+inline bool stores_what_it_announces(hid_t set, hid_t creation, double announced_bytes) {
+    return H5Pget_layout(creation) == H5D_CHUNKED || static_cast<double>(H5Dget_storage_size(set)) >= announced_bytes;
+}
+
 }  // namespace saltus::io::hdf5

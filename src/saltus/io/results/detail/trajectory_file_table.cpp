@@ -307,6 +307,11 @@ std::size_t TableReader::rows(const std::string& name, const Id& set, hid_t want
     // Columns are not compressed. A column that announces more rows than the file has bytes is damaged.
     if (count > bytes_ / H5Tget_size(type.get()))
         fail_damaged(name + " announces " + counted(count, "row") + ", more than the file can hold");
+    const Id creation(H5Dget_create_plist(set.get()), H5Pclose);
+    if (!creation ||
+        !stores_what_it_announces(set.get(), creation.get(),
+                                  static_cast<double>(count) * static_cast<double>(H5Tget_size(type.get()))))
+        fail_damaged(name + " announces " + counted(count, "row") + " and stores fewer");
     return count;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "process.hpp"
@@ -130,6 +131,39 @@ TEST(SensitivityCommand, ComparesThePerturbedPairWithItsTheorem) {
     EXPECT_EQ(elastic.code, 0);
     EXPECT_NE(elastic.out.find("no theorem applies: Theorem 3.3 needs (18) inelastic"), std::string::npos)
         << elastic.out;
+}
+
+/// The text has the numbers of the document, and the terms of the bound at c_min are those of θ = a cos(b t).
+TEST(SensitivityCommand, TellsThePerturbedPairAsTextWithTheNumbersOfTheDocument) {
+    const Folder folder;
+    const std::string file = folder.write("bead.toml", bead);
+    const Outcome r = run(file);
+    ASSERT_EQ(r.code, 0) << r.err;
+    const Json pair = json_of(file)["pair"];
+    const double c_bar = pair["c_bar"][0], c_hat = pair["c_hat"][0];
+    const auto printed = [](const char* format, auto... numbers) {
+        char text[256];
+        std::snprintf(text, sizeof text, format, numbers...);
+        return std::string(text);
+    };
+    const std::string bar = printed("%.12g", c_bar), hat = printed("%.12g", c_hat);
+    const double theta = 0.01 * std::cos(5.0 * c_bar), theta_rate = 0.05 * std::sin(5.0 * c_bar);
+    const std::string lines[] = {
+        "bead: nominal and perturbed motion\n",
+        printed("    impact          %18s %18s\n", bar.c_str(), hat.c_str()),
+        "  t = 0 to 0.8: collision of wall, nominal " + bar + ", perturbed " + hat + "\n    Theorem 3.3 applies\n",
+        "    critical interval [" + bar + ", " + hat + printed("], width %.3e;", c_hat - c_bar),
+        printed("event time: |c_hat - c_bar| = %.4e <= C * %.4e, C >= %.4g\n", c_hat - c_bar, std::abs(theta),
+                (c_hat - c_bar) / std::abs(theta)),
+        printed("    |theta_p(c_min)|            0.0000e+00    %.4e    %.4e", std::abs(theta), std::abs(theta)),
+        printed("    |theta_p'(c_min)|           0.0000e+00    0.0000e+00    %.4e", std::abs(theta_rate)),
+        printed("    observed constant C = %.6g at t = %.8g", pair["bound_constant"].get<double>(),
+                pair["bound_time"].get<double>()),
+        printed("\n  verdict: theorem 3.3, observed constant %.6g\n", pair["bound_constant"].get<double>())};
+    for (const std::string& line : lines) EXPECT_NE(r.out.find(line), std::string::npos) << line << "\n" << r.out;
+    for (const Json& h : pair["hypotheses"])
+        EXPECT_NE(r.out.find("      holds " + h["name"].get<std::string>() + " "), std::string::npos) << h;
+    EXPECT_EQ(r.out.find("FAILS"), std::string::npos);
 }
 
 TEST(SensitivityCommand, StudiesEventTimesOverParameters) {

@@ -80,7 +80,6 @@ TEST(SensitivityCommand, PrintsDerivativesThatDifferencesConfirm) {
                     1e-10);
 }
 
-/// With the command's own tolerances, over many changes between sticking and slipping.
 /// The jam of the rod at the start has no time that could vary: its cells stay empty.
 TEST(SensitivityCommand, LeavesCellsWithoutAValueEmpty) {
     const test::Folder folder;
@@ -93,6 +92,7 @@ TEST(SensitivityCommand, LeavesCellsWithoutAValueEmpty) {
     EXPECT_NE(csv.find("\n0,painleve,tip,,"), std::string::npos) << csv;
 }
 
+/// With the command's own tolerances, over many changes between sticking and slipping.
 TEST(SensitivityCommand, StickAndSlipAgreeWithDifferencesToTheEnd) {
     const Json j = json_of(shipped("friction-oscillator") + " --check");
     EXPECT_GE(j["events"].size(), 8U);

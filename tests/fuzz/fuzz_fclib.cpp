@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as an FCLIB file (HDF5): it becomes a contact problem, which is solved or not, or an Error; nothing else may
-// happen.
+// Any bytes as an FCLIB file (HDF5): it becomes a contact problem, which is solved or not, or an Error; nothing else
+// may happen.
 #include <cstddef>
 #include <cstdint>
 

@@ -10,6 +10,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/model/variants/energy_split.hpp"
 #include "saltus/proof/detail/homogeneous.hpp"
 
 namespace saltus::proof {
@@ -197,6 +198,8 @@ void Enclosure::compile_damping(Source& s) {
     for (std::size_t i = 0; i < n; ++i) s.smooth_forces.push_back(s.g.sub(s.f.f[i], s.by_u[i](s.f.R)));
     for (const Expr e : s.smooth_forces) {
         rest.push_back(s.at_rest(e));
+        // Terms may cancel at rest although the graph keeps them, since each could be undefined somewhere.
+        if (const Expr sum = model::cancelled_sum(s.g, {rest.back()}); s.g.is_zero(sum)) rest.back() = sum;
         forces_vanish_at_rest = forces_vanish_at_rest && s.g.is_zero(rest.back());
     }
     for (const Expr e : s.smooth_forces)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "saltus/expr/graph.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
+
+namespace saltus::model {
+
+/// The sum of the expressions, in which terms that differ only in their sign cancel. Products of sums are multiplied
+/// out to find such terms. The graph itself does not cancel x − x if x may be undefined; the result is equal to the sum
+/// wherever the sum is defined.
+expr::Expr cancelled_sum(expr::Graph& graph, const std::vector<expr::Expr>& summands);
+
+/// The same motions with another potential energy: U becomes `potential` and the other forces f become
+/// f − ∂U/∂q + ∂potential/∂q, so that h stays. A force field that is written in f can thus be counted as potential
+/// energy. The function gets the formulas of the model and returns an expression of positions and parameters in their
+/// graph. A component of f that is proved to vanish for u = 0 gets exactly that form.
+///
+/// The model must consist of expressions (System::symbolic).
+Model with_potential(const Model& model, const std::function<expr::Expr(Formulas&)>& potential);
+
+/// The model in which some sliders slide in one direction for ever: the friction −sign μ F_N ∂γ/∂u of each of them is
+/// a smooth force, and |γ| in the formulas is sign·γ. `signs` has one entry for each slider: 1 or −1 (the sign of its
+/// slip velocity γ), or 0 if the slider stays as it is. Its motions are those of `model` as long as sign·γ > 0; these
+/// inequalities are added to the regions of the model.
+///
+/// The model must consist of expressions, and the sliders must have Coulomb friction along one direction.
+Model with_sliding(const Model& model, const std::vector<int>& signs);
+
+}  // namespace saltus::model

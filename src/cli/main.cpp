@@ -237,6 +237,9 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     command->add_option("--theorem", c.theorem, listing(proof::theorem_names(), "or") + "; default: the one that fits");
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
         ->allow_extra_args(false);
+    command->add_option_function<std::string>(
+        "--V", [&c](const std::string& text) { c.V = text, c.V_given = true; },
+        "Lyapunov function of coordinates, velocities, parameters, T and U; default: the energy");
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;

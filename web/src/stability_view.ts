@@ -7,12 +7,13 @@ import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { color as themeColor, curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-/// A certificate: verdict, level, and the table of conditions.
+/// A certificate: verdict, level, and the table of conditions. Statements that the verdict does not need come last.
 export function certifyView(data: any, known: Known): HTMLElement {
-    const rows = (data.conditions ?? []).map((c: any) => [
+    const all = [...(data.conditions ?? []), ...(data.further ?? [])];
+    const rows = all.map((c: any) => [
         c.id, c.text, verdict(c.verdict), evidence(c.evidence), c.witness == null ? "" : evidence(c.witness),
     ]);
-    const witnessed = (data.conditions ?? []).some((c: any) => c.witness != null);
+    const witnessed = all.some((c: any) => c.witness != null);
     const parts = data.rho_parts ? Object.entries(data.rho_parts).map(([k, v]) => `${k} ${num(v)}`).join(", ") : null;
     return el(
         "div",
@@ -20,7 +21,7 @@ export function certifyView(data: any, known: Known): HTMLElement {
         section(
             "Certificate",
             facts([
-                ["theorem", data.theorem],
+                ["theorem", data.basis ? `${data.theorem}: ${data.basis}` : data.theorem],
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
                 ["scope", data.scope ?? null],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
@@ -43,7 +44,7 @@ export function certifyView(data: any, known: Known): HTMLElement {
 function instabilityPlane(data: any, known: Known): HTMLElement | null {
     const basin = known.basin;
     const values: (number | null)[] | undefined = basin?.V;
-    if (data.theorem !== "instability" || !values || !data.equilibrium?.q) return null;
+    if (data.theorem !== "instability" || (data.basis ?? "").includes("with V =") || !values || !data.equilibrium?.q) return null;
     const axes: number[] = basin.image_axes ?? [0, 1];
     const names: string[] = axes.map((k) => basin.grid.coordinates[k]);
     const [nx, ny] = axes.map((k) => basin.grid.n[k]);

@@ -73,18 +73,25 @@ int certify(const CertifyCommand& c) {
     const std::optional<proof::Theorem> theorem = requested_theorem(c.theorem);
     if (c.budget < 1)
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
+    if (c.V_given && c.V.find_first_not_of(" \t") == std::string::npos)
+        throw Error("--V is empty", {"--V", 0, 0}, "write a function of the state, such as \"T + U\"");
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
     const model::Model m = load(common).model;
     const auto out = open_results(c.common, "certify", {c.common.model});
     listen_for_interrupts();
-    if (theorem ? *theorem == proof::Theorem::regulation : regulates(m)) return certify_regulation(c, m, out.get());
+    if (theorem && *theorem == proof::Theorem::regulation && c.V_given)
+        throw Error("--V is for attractivity and instability; regulation has its own function", {"--V", 0, 0},
+                    "leave out --V, or ask for --theorem attractivity");
+    if (theorem ? *theorem == proof::Theorem::regulation : !c.V_given && regulates(m))
+        return certify_regulation(c, m, out.get());
     stability::CertifyOptions options;
     options.stop = stop_of(c);
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
+    options.V = c.V;
     io::CertifyReport report{m.name, m.coordinates, {}};
     if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
     const auto json = [&] { return io::certify_json(report); };

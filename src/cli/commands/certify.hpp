@@ -13,6 +13,8 @@ struct CertifyCommand {
     Common common;
     std::string theorem;          ///< empty: the theorem that fits the model
     std::vector<std::string> at;  ///< position near the equilibrium; empty: the initial position
+    std::string V;                ///< Lyapunov function of the user; empty: the energy
+    bool V_given = false;         ///< --V was given, possibly empty
     long budget = 20'000;         ///< boxes that each search of a proof may examine
 };
 

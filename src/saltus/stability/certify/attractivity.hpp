@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "saltus/model/fwd.hpp"
@@ -12,6 +13,7 @@ namespace saltus::stability {
 struct CertifyOptions {
     std::vector<double> at;  ///< position where the search for the equilibrium starts; empty: the initial position
     long budget = 20'000;    ///< largest number of boxes of each search and each proof
+    std::string V = {};      ///< Lyapunov function of the user, as written; empty: the energy T + U
     std::function<bool()> stop = {};  ///< polled during searches; true: they end as if their budget were used up
 };
 

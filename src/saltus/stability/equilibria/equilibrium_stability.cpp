@@ -9,6 +9,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 #include "saltus/stability/equilibria/equilibrium_forces.hpp"
 
@@ -126,6 +127,27 @@ LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool conta
     return flat <= dimension ? LocalVerdict::stable : LocalVerdict::undecided;
 }
 
+/// The model in which the sliders that slide at rest, because their surfaces move, exert their friction as a smooth
+/// force of the state: it changes with the sliding speed if F_N or μ does. std::nullopt if no slider slides, or if
+/// such a slider has not one slip direction with Coulomb friction.
+std::optional<model::Model> with_smooth_sliding(const RestingModel& model) {
+    const model::Model& m = model.model();
+    if (m.system->symbolic() == nullptr) return std::nullopt;
+    std::vector<int> signs;
+    bool slides = false;
+    for (const model::Slider& s : m.sliders) {
+        const double chi = s.friction.dimension == 1 ? model.chi(s.friction.first_row) : 0.0;
+        for (int i = 0; i < s.friction.dimension; ++i)
+            if (model.chi(s.friction.first_row + i) != 0.0 &&
+                (s.friction.dimension != 1 || s.friction.law != model::FrictionLaw::coulomb))
+                return std::nullopt;
+        signs.push_back(chi > 0.0 ? 1 : chi < 0.0 ? -1 : 0);
+        slides = slides || chi != 0.0;
+    }
+    if (!slides) return std::nullopt;
+    return model::with_sliding(m, signs);
+}
+
 }  // namespace
 
 std::string_view to_string(LocalVerdict verdict) {
@@ -142,6 +164,10 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                                               int dimension) {
     model.move_to(q);
     if (!model.has_derivatives()) return {};
+    if (const std::optional<model::Model> smooth = with_smooth_sliding(model)) {
+        RestingModel resting(*smooth, model.time());
+        return local_stability(resting, closed, q, dimension);
+    }
     const Statics s = model.statics(closed);
     const Balance b = balance(s);
     if (!b.holds) return {};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/base/linalg.hpp"
+#include "saltus/expr/tape.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
+#include "saltus/proof/box.hpp"
+#include "saltus/proof/matrix.hpp"
+
+namespace saltus::stability {
+
+/// V = factor · T + potential: a Lyapunov function that is an energy.
+struct EnergyForm {
+    double factor = 1.0;   ///< not 0
+    expr::Expr potential;  ///< potential/factor as an expression of positions in StateFunction::formulas()
+};
+
+/// A function V(q, u) of the state of a model, with bounds over boxes of states. A box of states has 2n sides: the
+/// positions, then the velocities. Bounds are rigorous (proof/enclosure.hpp); the time is 0.
+///
+/// For a model without contacts, constraints, sliders and clutches the acceleration is the function u̇ = M⁻¹h of the
+/// state, so that the rate V̇ = ∂V/∂q·u + ∂V/∂u·u̇ has bounds too.
+class StateFunction {
+public:
+    /// Reads V as an expression of coordinates, velocities, parameters, definitions of [let], T and U. Throws Error
+    /// with the place "--V" for anything else, and if V depends on the time. The model must consist of expressions.
+    static StateFunction read(const model::Model& model, const std::string& text);
+    /// V = xᵀPx with x = (q − c, u). The centre c is an argument of the bounds, as a box: they hold for every c in it.
+    static StateFunction quadratic(const model::Model& model, const Matrix& P);
+
+    int size() const { return n_; }              ///< number of coordinates n
+    bool smooth() const { return smooth_; }      ///< V has no kinks and no jumps
+    bool has_rate() const { return has_rate_; }  ///< V̇ is a smooth function of the state
+    /// V̇(q, 0) = 0 and ∂V̇/∂u(q, 0) = 0 for all positions, by the form of the expressions.
+    bool rate_rests() const { return rate_rests_; }
+    /// Whether V is an energy, and with which factor.
+    const std::optional<EnergyForm>& energy() const { return energy_; }
+    const model::Formulas& formulas() const { return f_; }
+
+    void set_centre(const proof::Box& c) { centre_ = c; }  ///< for `quadratic`
+
+    double value(const std::vector<double>& q, const std::vector<double>& u) const;  ///< with the middle of the centre
+    proof::Interval value(const proof::Box& x) const;
+    std::vector<proof::Interval> gradient(const proof::Box& x) const;
+    proof::IntervalMatrix hessian(const proof::Box& x) const;
+    proof::Interval rate(const proof::Box& x) const;                        ///< needs has_rate
+    std::vector<proof::Interval> rate_gradient(const proof::Box& x) const;  ///< needs has_rate
+    proof::IntervalMatrix rate_hessian(const proof::Box& x) const;          ///< needs has_rate
+
+private:
+    explicit StateFunction(const model::Model& model);
+    void finish(expr::Expr V);
+    void find_energy_form(expr::Expr V);
+    expr::Expr rate_of(expr::Expr V);
+    bool vanishes(expr::Expr e) const;
+
+    struct Group {
+        expr::Tape tape;
+        mutable std::vector<proof::Interval> scratch, in, out;
+    };
+    Group compile(const std::vector<expr::Expr>& outputs) const;
+    const std::vector<proof::Interval>& evaluate(const Group& group, const proof::Box& x) const;
+
+    const model::Model& model_;
+    model::Formulas f_;
+    model::Derived d_;
+    int n_ = 0;
+    std::vector<expr::Expr> states_, centre_symbols_, variables_;
+    proof::Box centre_;
+    bool smooth_ = true, has_rate_ = false, rate_rests_ = false;
+    std::optional<EnergyForm> energy_;
+    Group value_, gradient_, hessian_, rate_, rate_gradient_, rate_hessian_;
+    mutable std::vector<double> numbers_, number_scratch_;
+};
+
+}  // namespace saltus::stability

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// certify --V: Lyapunov's method and Theorem 2 with a function of the user.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "physics/motion.hpp"
+#include "saltus/base/error.hpp"
+#include "saltus/stability/certify/certify.hpp"
+#include "stability/certificates.hpp"
+#include "support.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using proof::Certificate;
+using proof::Condition;
+using proof::Grade;
+using proof::Outcome;
+using proof::Verdict;
+using test::from_text;
+using test::replaced;
+using test::story;
+
+CertifyOptions with(const std::string& V) {
+    CertifyOptions options;
+    options.V = V;
+    return options;
+}
+
+/// A spring and a damper that are written as a force and not as an energy.
+const std::string oscillator = R"toml(
+[system]
+q = ["x"]
+T = "m/2*x'^2"
+f = { x = "-k*x - c*x'" }
+[parameters]
+m = 2.0
+k = 3.0
+c = 0.5
+[initial]
+q = { x = 0.5 }
+[simulate]
+t_end = 10.0
+)toml";
+
+TEST(CertifyFunction, TheEnergyGivesTheCertificateOfTheoremOne) {
+    const model::Model block = from_text(test::block);
+    const Certificate plain = certify(block, Theorem::attractivity), own = certify(block, {}, with("T + U"));
+    EXPECT_EQ(own.outcome, Outcome::attractive) << story(own);
+    EXPECT_EQ(own.grade, Grade::proved) << story(own);
+    EXPECT_EQ(own.rho_verified, plain.rho_verified);
+    ASSERT_EQ(own.conditions.size(), plain.conditions.size());
+    for (std::size_t k = 0; k < own.conditions.size(); ++k)
+        EXPECT_EQ(own.conditions[k].verdict, plain.conditions[k].verdict) << own.conditions[k].id;
+}
+
+TEST(CertifyFunction, LevelsBelongToTheFunctionThatWasGiven) {
+    const model::Model block = test::shipped("rocking-block");
+    const Certificate one = certify(block, {}, with("T + U")), three = certify(block, {}, with("3*T + 3*U - 7"));
+    ASSERT_TRUE(std::isfinite(one.rho_verified)) << story(one);
+    EXPECT_EQ(three.outcome, Outcome::attractive) << story(three);
+    EXPECT_NEAR(three.rho_verified, 3.0 * one.rho_verified, 1e-9 * one.rho_verified);
+    EXPECT_NEAR(three.reference, 3.0 * one.reference - 7.0, 1e-12);
+}
+
+TEST(CertifyFunction, AForceWithAPotentialIsAccountedForByTheFunction) {
+    const model::Model m = from_text(oscillator);
+    EXPECT_EQ(certify(m, Theorem::attractivity).outcome, Outcome::inconclusive);
+    const Certificate c = certify(m, {}, with("m/2*x'^2 + k/2*x^2"));
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_TRUE(std::isinf(c.rho)) << story(c);
+}
+
+TEST(CertifyFunction, AStrictFunctionNeedsNoInvariance) {
+    const Certificate c = certify(from_text(oscillator), {}, with("T + k/2*x^2 + 0.1*x*x'"));
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_TRUE(c.assumptions.empty()) << story(c);
+    EXPECT_TRUE(std::isinf(c.rho)) << story(c);
+}
+
+// With V = T + k/2 x² + a x x', −V̇ = (c − a) x'² + (a k/m) x² + (a c/m) x x' is positive definite up to an a with
+// (a c/m)² = 4 (c − a) a k/m: for these numbers a = 0.4948...
+TEST(CertifyFunction, ACrossTermThatIsTooLargeIsRefusedWithAMotionAlongWhichTheFunctionGrows) {
+    const model::Model m = from_text(oscillator);
+    EXPECT_EQ(certify(m, {}, with("T + k/2*x^2 + 0.49*x*x'")).outcome, Outcome::attractive);
+    const Certificate c = certify(m, {}, with("T + k/2*x^2 + 0.7*x*x'"));
+    EXPECT_EQ(c.outcome, Outcome::inconclusive) << story(c);
+    const Condition* row = c.find("3");
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->verdict, Verdict::fails) << story(c);
+    ASSERT_EQ(row->witness.q.size(), 1U);
+    // Independent check at the witness: V̇ = −(c − a) x'² − (a k/m) x² − (a c/m) x x' > 0 there or soon after.
+    model::Model start = m;
+    start.q0 = row->witness.q;
+    start.u0 = row->witness.u;
+    const auto V = [](double x, double v) { return v * v + 1.5 * x * x + 0.7 * x * v; };
+    const double within = test::of_witness(*row, "within");
+    const trajectory::Trajectory motion = test::motion_of(start, within);
+    EXPECT_GT(V(motion.end.q[0], motion.end.u[0]), V(start.q0[0], start.u0[0]));
+}
+
+TEST(CertifyFunction, AFunctionThatIsNotPositiveIsRefusedWithAState) {
+    const model::Model m = from_text(oscillator);
+    for (const char* const V : {"x'^2", "x*x'", "T - k/2*x^2"}) {
+        const Certificate c = certify(m, Theorem::attractivity, with(V));
+        EXPECT_EQ(c.outcome, Outcome::inconclusive) << V << "\n" << story(c);
+        const Condition* row = c.find("2");
+        ASSERT_NE(row, nullptr) << V;
+        EXPECT_EQ(row->verdict, Verdict::fails) << V << "\n" << story(c);
+        EXPECT_LE(test::of_witness(*row, "V - V_e"), 0.0) << V;
+    }
+}
+
+TEST(CertifyFunction, ALocalFunctionGivesALocalLevelSet) {
+    // A damped pendulum: the strict function is proved in a box that does not reach the upper equilibrium.
+    const std::string pendulum =
+        replaced(replaced(oscillator, "-k*x - c*x'", "-k*sin(x) - c*x'"), "x = 0.5", "x = 0.1");
+    const Certificate c = certify(from_text(pendulum), {}, with("T + k*(1 - cos(x)) + 0.1*x*x'"));
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_GT(c.rho, 0.5) << story(c);
+    EXPECT_LT(c.rho, 6.0) << story(c);  // V of the upper equilibrium is at least 2k = 6
+    ASSERT_EQ(c.domain.size(), 1U);
+    EXPECT_LT(c.domain[0].second, 3.14159);
+}
+
+TEST(CertifyFunction, FrictionMakesACrossTermGrow) {
+    // With dry friction V = T + U + a x x' grows next to rest: its rate contains −a x μ N sign(x').
+    const std::string rubbed =
+        replaced(oscillator, "f = { x = \"-k*x - c*x'\" }", "U = \"k/2*x^2\"\nR = \"c/2*x'^2\"") +
+        "[[slider]]\ngammaT = \"x'\"\nmu = 0.2\nFN = 3.0\n";
+    const Certificate energy = certify(from_text(rubbed), {}, with("T + U"));
+    EXPECT_EQ(energy.outcome, Outcome::attractive) << story(energy);
+    const Certificate cross = certify(from_text(rubbed), {}, with("T + U + 0.3*x*x'"));
+    EXPECT_EQ(cross.find("3")->verdict, Verdict::fails) << story(cross);
+    EXPECT_EQ(cross.outcome, Outcome::inconclusive) << story(cross);
+}
+
+TEST(CertifyFunction, AFunctionThatGrowsAtImpactsIsRefused) {
+    // A ball that bounces: V = T + U + 2 x' rises at every impact, because x' changes its sign.
+    const std::string ball = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "10*x"
+[[contact]]
+name = "floor"
+gN = "x"
+eN = 0.9
+[initial]
+q = { x = 0.2 }
+[simulate]
+t_end = 2.0
+)toml";
+    const Certificate good = certify(from_text(ball), {}, with("T + U"));
+    EXPECT_EQ(good.outcome, Outcome::attractive) << story(good);
+    const Certificate bad = certify(from_text(ball), {}, with("T + U + 2*x'"));
+    const Condition* row = bad.find("4");
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(row->verdict, Verdict::fails) << story(bad);
+    const double v = row->witness.u[0];
+    EXPECT_NEAR(test::of_witness(*row, "jump of V"), -0.095 * v * v - 2.0 * 1.9 * v, 1e-9);
+    EXPECT_GT(test::of_witness(*row, "jump of V"), 0.0);
+}
+
+TEST(CertifyFunction, StatementOneOfTheoremTwoProvesInstability) {
+    // A saddle: V = x x' has the rate x'² + x²(k/m) with the sign of a negative stiffness.
+    const std::string saddle = replaced(oscillator, "-k*x - c*x'", "k*x");
+    const Certificate c = certify(from_text(saddle), Theorem::instability, with("x*x'"));
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    ASSERT_EQ(c.further.size(), 3U);
+    for (const Condition& row : c.further) EXPECT_EQ(row.verdict, Verdict::proved) << row.id;
+}
+
+TEST(CertifyFunction, NegativeDampingIsProvedUnstableByStatementThree) {
+    const std::string driven = replaced(replaced(oscillator, "-k*x - c*x'", "c*x'"), "T = ", "U = \"k/2*x^2\"\nT = ");
+    const Certificate c = certify(from_text(driven), Theorem::instability, with("T + U"));
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    ASSERT_EQ(c.further.size(), 3U);
+    EXPECT_EQ(c.further[0].verdict, Verdict::not_examined);  // statement 1: the rate vanishes at rest
+    EXPECT_EQ(c.further[2].verdict, Verdict::proved);
+    // The same function with the damper the right way round does not grow.
+    const Certificate damped =
+        certify(from_text(replaced(driven, "\"c*x'\"", "\"-c*x'\"")), Theorem::instability, with("T + U"));
+    EXPECT_NE(damped.outcome, Outcome::unstable) << story(damped);
+    EXPECT_EQ(damped.find("3")->verdict, Verdict::fails) << story(damped);
+}
+
+TEST(CertifyFunction, TheFunctionOfThePaperProvesTheUpperSetOfTheBeamUnstable) {
+    const model::Model beam = test::shipped("constrained-beam");
+    const Certificate c = certify(beam, {}, with("-T - U"));
+    EXPECT_EQ(c.theorem, Theorem::instability);
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+}
+
+TEST(CertifyFunction, AWrongExpressionIsAnErrorWithItsPlace) {
+    const model::Model m = from_text(oscillator);
+    for (const char* const V : {"T + y", "T + t", "3", "T +", "T + k/2*x^2 + sin(t)"}) {
+        try {
+            certify(m, {}, with(V));
+            ADD_FAILURE() << V << " was accepted";
+        } catch (const Error& e) {
+            EXPECT_EQ(e.place().file, "--V") << V;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace saltus::stability

@@ -88,7 +88,8 @@ constexpr std::array table{
 
     SupportException{instability, contacts, condition,
                      "a motion with fixed sticking and slipping contacts must be found that leaves the set"},
-    SupportException{instability, clutches, condition, "the theorem is about motions without impacts"},
+    SupportException{instability, clutches, condition,
+                     "a motion with clutches that stay locked or free must be found that leaves the set"},
     SupportException{instability, time_dependence, condition, "the theorem is about autonomous systems"},
     SupportException{instability, no_formulas, refused, bounds_need_expressions},
     SupportException{instability, Feature::velocity_constraints, refused, about_holonomic_constraints},

@@ -18,8 +18,8 @@
 //   9  impacts take energy                                           condition_7_impacts
 //   10 limit sets are positively invariant                           assumed
 //
-// Models with contacts are first judged by one motion that leaves the set, if there is one (escaping_motion.cpp); the
-// table then has four rows.
+// Models with contacts or clutches are first judged by one motion that leaves the set, if there is one
+// (escaping_motion.cpp); the table then has four rows.
 //
 // With contacts. Let I_C be the gaps that are closed at q_e, and let D be a neighbourhood of ℰ, bounded, with small
 // velocities. Suppose that a motion from x₀ with V(x₀) > V_E stays in D. V = −T − (U − U_e) does not decrease: smooth
@@ -158,8 +158,9 @@ public:
         }
         const AdmissibleSet set(e, e.potential(box.proved() ? box.q : point_box(list_of(saddle.q))), options_.stop);
         // With contacts the theorem rests on an assumption, and turning about a contact without dissipation often
-        // violates row 4. One motion that leaves the set is a proof without assumptions.
-        if (!model_.contacts.empty())
+        // violates row 4. One motion that leaves the set is a proof without assumptions. With clutches the set is often
+        // unbounded, and V_E is infinite.
+        if (!model_.contacts.empty() || !model_.clutches.empty())
             if (const std::optional<EscapingMotion> motion = escaping_motion(e, saddle, box)) {
                 rows().push_back(condition_1_kinetic_energy({set, saddle, box, motion->at, inf, 0.0, options_.budget}));
                 if (rows().front().verdict == Verdict::proved) return judged_by_motion(*motion);
@@ -514,7 +515,44 @@ private:
         return c;
     }
 
+    /// The three statements of Theorem 2 as rows that the verdict does not need. Returns whether statement 2 holds: V
+    /// does not decrease, so that no motion from a state with V > V_E converges to ℰ. It needs no condition on the
+    /// velocities without dissipation (4) and none on limit sets (10).
+    bool add_statements() {
+        const auto weakest = [&](std::initializer_list<const char*> ids) {
+            Verdict verdict = Verdict::proved;
+            for (const char* const id : ids) {
+                const Condition* const c = certificate_.find(id);
+                if (c == nullptr || c->verdict == Verdict::proved || c->verdict == Verdict::assumed) continue;
+                if (c->verdict != Verdict::numerical) return Verdict::not_examined;
+                verdict = Verdict::numerical;
+            }
+            return verdict;
+        };
+        const Verdict second = weakest({"1", "2", "3", "5", "6", "8", "9"});
+        const Verdict third = weakest({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"});
+        certificate_.further.push_back({"S1",
+                                        "statement 1 of Theorem 2: V grows at all states next to the set",
+                                        Verdict::fails,
+                                        "at rest next to the set the rate of V = -T - (U - U_e) is 0",
+                                        {}});
+        certificate_.further.push_back(
+            {"S2",
+             "statement 2 of Theorem 2: V does not decrease, so that the set is not attractive",
+             second,
+             second == Verdict::not_examined ? "the conditions other than 4, 7 and 10 do not all hold" : "",
+             {}});
+        certificate_.further.push_back({"S3",
+                                        "statement 3 of Theorem 2: no motion stays where V is constant, so that the "
+                                        "set is unstable",
+                                        third,
+                                        third == Verdict::not_examined ? "the conditions do not all hold" : "",
+                                        {}});
+        return second != Verdict::not_examined;
+    }
+
     void conclude(const EquilibriumCover& cover, const std::optional<LinearSystem>& linear) {
+        const bool not_attractive = add_statements();
         certificate_.values.emplace_back("boxes", static_cast<double>(cover.boxes));
         if (linear) {
             const LinearClassification c = classify(*linear, options_.budget);
@@ -531,6 +569,7 @@ private:
             return;
         }
         certificate_.summary = failure_summary(rows());
+        if (not_attractive) certificate_.summary += "; the equilibrium set is not attractive (statement 2)";
     }
 
     const model::Model& model_;

@@ -19,6 +19,10 @@
 // fixed neighbourhood of ℰ, because its velocity grows up to a fixed size while ℰ has u = 0. So ℰ is unstable. No limit
 // sets are needed.
 //
+// Clutches. A clutch has no force at p = p(θ). In a mode it turns freely, with no force and γ = w·u > 0, or it is
+// locked: a row w with w·u = 0 and a force along w, which must be >= 0. Along the motion γ ≈ σ (w·v) exp(σt) and
+// λ ≈ l exp(σt), so that w·v > 0 or l > 0 is required.
+//
 // The equilibria. Let θ grow from 0 to 1 in λ_T = −θ s μ λ_N for the contacts and sliders that slip, with λ_T = 0 for
 // those that stick. The equilibria p(θ) lead from q_e to p. All of them belong to ℰ, since |λ_T| <= μ λ_N. The path is
 // proved in steps: over an interval of θ, Krawczyk's operator shows that a box contains exactly one p(θ) for each θ.
@@ -206,6 +210,13 @@ public:
         return true;
     }
 
+    /// A clutch that is locked in the mode: its number, and the number of its force among the rows of `motion`.
+    struct Locked {
+        std::size_t clutch;
+        int force;
+    };
+    std::vector<Locked> locked = {};
+
     const Enclosure& enclosure() const { return e_; }
     bool slips() const {
         return !loads_.empty() || std::any_of(rows_.begin(), rows_.end(), [](const ModeRow& r) { return r.slip >= 0; });
@@ -368,7 +379,7 @@ std::optional<EigenPair> computed_eigenpair(const Matrix& M, const Matrix& C, co
 /// A proved solution of (*) with σ > 0 over the box of p.
 struct ProvedPair {
     Interval sigma;
-    IntervalVector v;
+    IntervalVector v, l;
 };
 std::optional<ProvedPair> prove_eigenpair(const IntervalMatrix& M, const IntervalMatrix& C, const IntervalMatrix& K,
                                           const Mode::Motion& motion, const EigenPair& pair) {
@@ -415,6 +426,7 @@ std::optional<ProvedPair> prove_eigenpair(const IntervalMatrix& M, const Interva
         ProvedPair result;
         result.sigma = Interval(x(n + m)) + (*image)(n + m, 0);
         for (int i = 0; i < n; ++i) result.v.push_back(Interval(x(i)) + (*image)(i, 0));
+        for (int i = n; i < n + m; ++i) result.l.push_back(Interval(x(i)) + (*image)(i, 0));
         if (!(result.sigma.lo > 0.0)) return std::nullopt;
         return result;
     }
@@ -448,11 +460,11 @@ public:
 
     std::optional<EscapingMotion> run() const {
         if (!point_.found || !box_.proved() || !e_.smooth || !e_.smooth_damping || !e_.forces_vanish_at_rest ||
-            !model_.autonomous || !model_.scleronomic || !model_.clutches.empty() || !frictional_constraints().empty())
+            !model_.autonomous || !model_.scleronomic || !frictional_constraints().empty())
             return std::nullopt;
         // Every closed gap must carry a force: a gap without load may open at once.
         if (box_.support.size() != point_.closed.size() + model_.constraints.size()) return std::nullopt;
-        const std::size_t count = point_.closed.size() + model_.sliders.size();
+        const std::size_t count = first_clutch() + model_.clutches.size();
         if (count > max_elements) return std::nullopt;
         int modes = 1;
         for (std::size_t k = 0; k < count; ++k) modes *= 3;
@@ -466,6 +478,9 @@ public:
     }
 
 private:
+    /// The states of a mode are those of the closed contacts, of the sliders and of the clutches, in this order.
+    std::size_t first_clutch() const { return point_.closed.size() + model_.sliders.size(); }
+
     std::vector<int> frictional_constraints() const {
         std::vector<int> list;
         for (const model::Constraint& c : model_.constraints)
@@ -482,12 +497,21 @@ private:
         std::vector<ModeRow> rows;
         std::vector<int> sticking;
         std::vector<ModeLoad> loads;
+        std::vector<Mode::Locked> locked;
         for (const model::Constraint& c : model_.constraints) rows.push_back({c.row, -1, Interval(0.0), false});
         const auto stick = [&](const model::Friction& f) {
             for (int j = 0; j < f.dimension; ++j) sticking.push_back(f.first_row + j);
         };
         for (std::size_t k = 0; k < states.size(); ++k) {
             const double sign = sign_of(states[k]);
+            if (k >= first_clutch()) {
+                const std::size_t clutch = k - first_clutch();
+                if (sign < 0.0) return std::nullopt;  // a clutch turns in one direction
+                if (sign > 0.0) continue;             // it turns freely, without a force
+                locked.push_back({clutch, static_cast<int>(sticking.size())});
+                sticking.push_back(model_.clutches[clutch].row);
+                continue;
+            }
             if (k < point_.closed.size()) {
                 const model::Contact& c = contact(point_.closed[k]);
                 ModeRow row{c.row, -1, Interval(0.0), true};
@@ -519,7 +543,11 @@ private:
                     {s.friction.first_row, Interval(sign) * coefficient(constant_, s.friction.mu[0]) * load});
             }
         }
-        return Mode(e_, std::move(rows), std::move(sticking), std::move(loads));
+        // The forces of a mode are those of its rows, then those of the slips that stick.
+        for (Mode::Locked& l : locked) l.force += static_cast<int>(rows.size());
+        Mode mode(e_, std::move(rows), std::move(sticking), std::move(loads));
+        mode.locked = std::move(locked);
+        return mode;
     }
 
     /// One slip direction and a coefficient that is the same at all states.
@@ -553,13 +581,15 @@ private:
         if (!pair) return std::nullopt;
         const std::optional<ProvedPair> proved = prove_eigenpair(M, C, *K, motion, *pair);
         if (!proved) return std::nullopt;
-        const std::optional<double> side = slip_side(states, p->q, proved->v);
+        const std::optional<double> side = slip_side(states, *mode, p->q, *proved);
         if (!side) return std::nullopt;
         EscapingMotion result;
         result.at = p->q;
         const auto closed = static_cast<std::ptrdiff_t>(point_.closed.size());
         result.contacts.assign(states.begin(), states.begin() + closed);
-        result.sliders.assign(states.begin() + closed, states.end());
+        const auto clutches = static_cast<std::ptrdiff_t>(first_clutch());
+        result.sliders.assign(states.begin() + closed, states.begin() + clutches);
+        result.clutches.assign(states.begin() + clutches, states.end());
         result.closed = point_.closed;
         result.rate = proved->sigma;
         result.direction = Vector(n);
@@ -568,20 +598,29 @@ private:
         return result;
     }
 
-    /// The sign of v with which all slips have the signs of the mode: s (w_T·v) > 0.
-    std::optional<double> slip_side(const std::vector<SlipState>& states, const Box& q, const IntervalVector& v) const {
+    /// The sign of (v, l) with which all slips have the signs of the mode, s (w_T·v) > 0, free clutches turn, w·v > 0,
+    /// and locked clutches push, l > 0.
+    std::optional<double> slip_side(const std::vector<SlipState>& states, const Mode& mode, const Box& q,
+                                    const ProvedPair& pair) const {
+        const IntervalVector& v = pair.v;
         const IntervalMatrix W = e_.row_matrix(q);
         bool forwards = true, backwards = true;
         for (std::size_t k = 0; k < states.size(); ++k) {
             const double s = sign_of(states[k]);
             if (s == 0.0) continue;
-            const model::Friction& f = k < point_.closed.size() ? contact(point_.closed[k]).friction
-                                                                : model_.sliders[k - point_.closed.size()].friction;
+            const int row = k < point_.closed.size() ? contact(point_.closed[k]).friction.first_row
+                            : k < first_clutch()     ? model_.sliders[k - point_.closed.size()].friction.first_row
+                                                     : model_.clutches[k - first_clutch()].row;
             Interval slip;
-            for (int j = 0; j < e_.size(); ++j) slip += W(f.first_row, j) * v[static_cast<std::size_t>(j)];
+            for (int j = 0; j < e_.size(); ++j) slip += W(row, j) * v[static_cast<std::size_t>(j)];
             slip = Interval(s) * slip;
             forwards = forwards && slip.lo > 0.0;
             backwards = backwards && slip.hi < 0.0;
+        }
+        for (const Mode::Locked& l : mode.locked) {
+            const Interval& force = pair.l[static_cast<std::size_t>(l.force)];
+            forwards = forwards && force.lo > 0.0;
+            backwards = backwards && force.hi < 0.0;
         }
         if (forwards) return 1.0;
         return backwards ? std::optional<double>(-1.0) : std::nullopt;
@@ -616,6 +655,9 @@ std::string mode_text(const model::Model& model, const EscapingMotion& motion) {
     }
     for (std::size_t k = 0; k < motion.sliders.size(); ++k)
         add(model.sliders[k].name, model.sliders[k].friction, motion.sliders[k]);
+    for (std::size_t k = 0; k < motion.clutches.size(); ++k)
+        text += (text.empty() ? "'" : ", '") + model.clutches[k].name +
+                (motion.clutches[k] == SlipState::sticks ? "' is locked" : "' turns freely");
     return text;
 }
 

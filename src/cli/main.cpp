@@ -241,6 +241,7 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
         "--V", [&c](const std::string& text) { c.V = text, c.V_given = true; },
         "Lyapunov function of coordinates, velocities, parameters, T and U; default: the energy");
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
+    command->add_option("--certificate", c.certificate, "Write a certificate file that other programs can check");
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }

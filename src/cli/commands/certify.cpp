@@ -2,6 +2,7 @@
 #include "cli/commands/certify.hpp"
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 
 #include "cli/assignments.hpp"
@@ -9,10 +10,13 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/regulation.hpp"
 #include "saltus/io/model/load_model.hpp"
+#include "saltus/io/report/certificate_file.hpp"
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/regulation_report.hpp"
+#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/stability/certify/certify.hpp"
+#include "saltus/stability/certify/claims.hpp"
 
 namespace saltus::cli {
 
@@ -67,6 +71,20 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m, io::Resul
     return exit_code();
 }
 
+/// Writes the file of --certificate and says what it contains.
+void write_certificate(const CertifyCommand& c, const io::LoadedModel& loaded, const proof::Certificate& certificate,
+                       const std::function<bool()>& stop) {
+    const proof::CertifiedStatement statement =
+        certificate.theorem == proof::Theorem::attractivity
+            ? stability::attractivity_claims(loaded.model, certificate, {c.budget, stop})
+            : proof::uncertified(certificate, loaded.model.coordinates,
+                                 "certificates of this theorem are not written yet");
+    const std::filesystem::path path(c.certificate);
+    io::write_file(path.parent_path().empty() ? "." : path.parent_path().string(), path.filename().string(),
+                   io::certificate_json(loaded, statement));
+    if (!c.common.quiet) tell("saltus: " + c.certificate + ": " + io::certificate_text(statement));
+}
+
 }  // namespace
 
 int certify(const CertifyCommand& c) {
@@ -78,7 +96,8 @@ int certify(const CertifyCommand& c) {
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
-    const model::Model m = load(common).model;
+    const io::LoadedModel loaded = load(common);
+    const model::Model& m = loaded.model;
     const auto out = open_results(c.common, "certify", {c.common.model});
     listen_for_interrupts();
     if (theorem && *theorem == proof::Theorem::regulation && c.V_given)
@@ -94,6 +113,7 @@ int certify(const CertifyCommand& c) {
     options.V = c.V;
     io::CertifyReport report{m.name, m.coordinates, {}};
     if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
+    if (!c.certificate.empty()) write_certificate(c, loaded, report.certificate, options.stop);
     const auto json = [&] { return io::certify_json(report); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,

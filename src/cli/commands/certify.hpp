@@ -16,6 +16,8 @@ struct CertifyCommand {
     std::string V;                ///< Lyapunov function of the user; empty: the energy
     bool V_given = false;         ///< --V was given, possibly empty
     long budget = 20'000;         ///< boxes that each search of a proof may examine
+    std::string certificate;      ///< certificate file to write; empty: none
+    bool check = false;           ///< check the certificate with the independent checker
 };
 
 /// Runs the command and returns the exit code: 0 whatever the verdict is, 130 after an interrupt. The rows that were

@@ -72,6 +72,7 @@ struct Certificate {
     /// Bounds of each coordinate. { V < rho } means the part of this set with positions inside the bounds. No motion
     /// leaves this part through the bounds. Empty: there are no bounds.
     std::vector<std::pair<double, double>> domain;
+    std::vector<std::string> closing_gaps;               ///< I_C of Theorem 1: names of contacts
     std::string classification;                          ///< class of a linear system; empty for other systems
     std::vector<std::pair<double, double>> eigenvalues;  ///< (real, imaginary), of the linear system without friction
     std::vector<std::pair<std::string, double>> values;  ///< further numbers by name

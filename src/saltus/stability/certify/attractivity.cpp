@@ -111,6 +111,8 @@ private:
         combine(levels);
         if (contacts && e.linear_damping && uncoupled(e, levels.domain.box)) certificate_.basis = "Corollary 2";
         for (const Interval& x : levels.domain.box) certificate_.domain.emplace_back(x.lo, x.hi);
+        for (const int r : levels.I_C)
+            certificate_.closing_gaps.push_back(model_.contacts[static_cast<std::size_t>(r - e.constraints())].name);
 
         const ConditionScope scope = scope_of(set, equilibrium, box, levels);
         std::vector<Condition>& rows = certificate_.conditions;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/certificate_file.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+#include "saltus/base/error.hpp"
+#include "saltus/base/version.hpp"
+#include "saltus/io/model/load_model.hpp"
+#include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/results/detail/sha256.hpp"
+
+namespace saltus::io {
+
+using json::Json;
+using proof::ClaimValue;
+
+namespace {
+
+constexpr int format_version = 1;
+
+/// An exact number: hexadecimal, "inf" or "-inf".
+std::string exact(double x) {
+    if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
+    char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%a", x);
+    return buffer;
+}
+
+Json value(const ClaimValue& v) {
+    struct Writer {
+        Json operator()(std::monostate) const { return nullptr; }
+        Json operator()(const std::string& text) const { return text; }
+        Json operator()(double x) const { return exact(x); }
+        Json operator()(int k) const { return k; }
+        Json operator()(const ClaimValue::List& list) const {
+            Json j = Json::array();
+            for (const ClaimValue& x : list) j.push_back(value(x));
+            return j;
+        }
+        Json operator()(const ClaimValue::Record& record) const {
+            Json j = Json::object();
+            for (const auto& [name, x] : record) j[name] = value(x);
+            return j;
+        }
+    };
+    return std::visit(Writer{}, v.content());
+}
+
+Json model_part(const LoadedModel& loaded) {
+    Json overrides = Json::object(), parameters = Json::object();
+    for (const auto& [name, text] : loaded.build.set) overrides[name] = text;
+    for (const model::Parameter& p : loaded.model.parameters) parameters[p.name] = exact(p.value);
+    return {{"name", loaded.model.name},
+            {"text", loaded.file.text},
+            {"sha256", sha256(loaded.file.text)},
+            {"overrides", std::move(overrides)},
+            {"parameters", std::move(parameters)}};
+}
+
+}  // namespace
+
+std::string certificate_json(const LoadedModel& loaded, const proof::CertifiedStatement& s) {
+    Json setting{{"coordinates", s.coordinates},
+                 {"domain", value(proof::claim_box(s.domain))},
+                 {"reference", exact(s.reference)},
+                 {"level", exact(s.level)},
+                 {"I_C", s.I_C}};
+    if (s.sets) {
+        Json sets = Json::array();
+        for (const proof::Box& box : *s.sets) sets.push_back(value(proof::claim_box(box)));
+        setting["sets"] = std::move(sets);
+    }
+    Json conditions = Json::array();
+    for (const proof::CertifiedCondition& c : s.conditions) {
+        Json claims = Json::array();
+        for (const ClaimValue& claim : c.claims) claims.push_back(value(claim));
+        conditions.push_back({{"id", c.id},
+                              {"text", c.text},
+                              {"verdict", to_string(c.verdict)},
+                              {"certified", c.certified},
+                              {"why", c.why},
+                              {"claims", std::move(claims)}});
+    }
+    const Json document{{"format", "saltus certificate"},
+                        {"version", format_version},
+                        {"program", "saltus " + library_version()},
+                        {"model", model_part(loaded)},
+                        {"theorem", s.theorem},
+                        {"basis", s.basis},
+                        {"statement", s.statement},
+                        {"verdict", s.verdict},
+                        {"grade", s.grade},
+                        {"certified", s.certified()},
+                        {"assumptions", s.assumptions},
+                        {"setting", std::move(setting)},
+                        {"conditions", std::move(conditions)}};
+    try {
+        return document.dump() + "\n";
+    } catch (const Json::exception&) {
+        throw Error("the model file is not valid UTF-8, so that a certificate cannot repeat its text",
+                    {loaded.file.path, 0, 0}, "save the file in UTF-8");
+    }
+}
+
+std::string certificate_text(const proof::CertifiedStatement& s) {
+    std::string text;
+    for (const proof::CertifiedCondition& c : s.conditions)
+        if (c.certified) text += (text.empty() ? "" : ", ") + c.id;
+    text = text.empty() ? "nothing is certified" : "conditions " + text + " are certified";
+    for (const proof::CertifiedCondition& c : s.conditions)
+        if (!c.certified && c.verdict != proof::Verdict::assumed) text += "; " + c.id + " is not: " + c.why;
+    return text;
+}
+
+}  // namespace saltus::io

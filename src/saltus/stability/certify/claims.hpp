@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "saltus/model/fwd.hpp"
+#include "saltus/proof/claims.hpp"
+
+namespace saltus::stability {
+
+struct ClaimOptions {
+    long budget = 20'000;             ///< largest number of leaves of each tree
+    std::function<bool()> stop = {};  ///< polled; true: the remaining conditions are not certified
+};
+
+/// The claims that prove a certificate of attractivity (docs/certificate-format.md). They are found by a second
+/// subdivision that uses only steps which another program can repeat. Its level is a little below `rho_verified`: near
+/// the level itself ever smaller boxes would be needed. A condition that cannot be shown in this way is not
+/// certified, and says why. `certificate` must come from certify_attractivity with this model.
+proof::CertifiedStatement attractivity_claims(const model::Model& model, const proof::Certificate& certificate,
+                                              const ClaimOptions& options = {});
+
+}  // namespace saltus::stability

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "saltus/stability/certify/detail/claims/position_claims.hpp"
+
+namespace saltus::stability {
+
+/// The claims of the other conditions of [Leine] Theorem 1 (docs/certificate-format.md).
+ClaimList kinetic_claims(const ClaimScope& scope);      ///< condition 1
+ClaimList dissipation_claims(const ClaimScope& scope);  ///< condition 3
+ClaimList closing_claims(const ClaimScope& scope);      ///< condition 4
+ClaimList loss_claims(const ClaimScope& scope);         ///< condition 5
+ClaimList restitution_claims(const ClaimScope& scope);  ///< condition 6
+ClaimList impact_claims(const ClaimScope& scope);       ///< condition 7
+ClaimList equilibrium_claims(const ClaimScope& scope);  ///< condition 8
+
+}  // namespace saltus::stability

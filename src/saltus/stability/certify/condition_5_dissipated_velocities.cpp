@@ -160,6 +160,9 @@ private:
             const std::optional<std::size_t> k = element_of(r);
             if (!k || (K >> *k & 1U) != 0) request.pressing.push_back(r);
         }
+        // Contacts outside I_C may be closed too, and then press.
+        for (const int r : scope_.set.may_close(q))
+            if (std::find(I_C_.begin(), I_C_.end(), r) == I_C_.end()) request.pressing.push_back(r);
         for (std::size_t k = 0; k < elements_.size(); ++k)
             if ((K >> k & 1U) == 0 && elements_[k].row < e_.constraints()) request.unloaded.push_back(elements_[k].row);
         const double energy = std::min(scope_.kinetic, scope_.cap - scope_.set.level(q).lo);

@@ -53,8 +53,8 @@ CertifiedStatement uncertified(const Certificate& certificate, const std::vector
 
 bool CertifiedStatement::certified() const {
     return !conditions.empty() && std::all_of(conditions.begin(), conditions.end(), [](const CertifiedCondition& c) {
-               return c.certified || c.verdict == Verdict::assumed;
-           });
+        return c.certified || c.verdict == Verdict::assumed;
+    });
 }
 
 }  // namespace saltus::proof

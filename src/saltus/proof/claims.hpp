@@ -58,9 +58,9 @@ struct CertifiedStatement {
     std::vector<std::string> assumptions;
     std::vector<std::string> coordinates;
     Box domain;
-    double reference = 0.0;              ///< U_ref
-    double level = Interval::infinity;   ///< ρ
-    std::vector<std::string> I_C;        ///< names of contacts
+    double reference = 0.0;                ///< U_ref
+    double level = Interval::infinity;     ///< ρ
+    std::vector<std::string> I_C;          ///< names of contacts
     std::optional<std::vector<Box>> sets;  ///< of a search for equilibria
     std::vector<CertifiedCondition> conditions;
 

@@ -68,11 +68,10 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
     if (why.empty() && !(certificate.rho_verified > 0.0)) why = "there is no level set";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
-    s.level = std::isfinite(certificate.rho_verified) ? certified_part * certificate.rho_verified
-                                                      : certificate.rho_verified;
+    s.level =
+        std::isfinite(certificate.rho_verified) ? certified_part * certificate.rho_verified : certificate.rho_verified;
     const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
-    if (!equilibrium.found)
-        return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
+    if (!equilibrium.found) return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
     std::vector<int> I_C;
     for (const std::string& name : certificate.closing_gaps)
         for (int k = 0; k < static_cast<int>(model.contacts.size()); ++k)

@@ -18,7 +18,9 @@ constexpr double inf = Interval::infinity;
 /// size: enclosures of other programs may be a little wider.
 constexpr double claim_margin = 1.0 / 16.0, rounding_margin = 1e-12;
 /// The positions of P are located before a box is bisected. A side is cut if this removes at least this fraction of it.
-constexpr double worthwhile_cut = 0.2;
+constexpr double worthwhile_cut = 0.3;
+/// Parts narrower than this fraction of the coordinate's scale are not cut off.
+constexpr double smallest_cut = 1e-6;
 /// The cut is placed this fraction of the removed part inside it, so that the removed part is shown to be empty with a
 /// margin.
 constexpr double cut_margin = 0.05;
@@ -35,11 +37,12 @@ double margin_of(const Interval& x) {
 /// Builds one tree.
 class TreeBuilder {
 public:
-    TreeBuilder(const ClaimScope& scope, const LeafTest& test, const Spread& spread, int fixed)
+    TreeBuilder(const ClaimScope& scope, const LeafTest& test, const Spread& spread, int fixed, const Box& special)
         : scope_(scope),
           test_(test),
           spread_(spread),
           fixed_(fixed),
+          special_(special),
           set_(scope.e, Interval(scope.reference)),
           left_(scope.budget) {}
 
@@ -47,7 +50,10 @@ public:
         if (left_ <= 0 || (scope_.stop && scope_.stop())) return std::nullopt;
         if (std::optional<ClaimValue> leaf = empty_leaf(scope_, q)) return counted(std::move(leaf));
         if (std::optional<ClaimValue> leaf = test_(q)) return counted(std::move(leaf));
-        if (const std::optional<std::pair<std::size_t, double>> cut = cut_of(q)) return cut_at(q, cut->first, cut->second);
+        if (const std::optional<std::pair<std::size_t, double>> cut = isolating_cut(q))
+            return cut_at(q, cut->first, cut->second);
+        if (const std::optional<std::pair<std::size_t, double>> cut = cut_of(q))
+            return cut_at(q, cut->first, cut->second);
         std::vector<double> scale = scope_.equilibrium.scale;
         const std::size_t side = side_of(q);
         if (!splittable(q, side)) return std::nullopt;
@@ -77,7 +83,21 @@ private:
                !(width(q[side]) < smallest_side * scope_.equilibrium.scale[side]);
     }
 
+    /// The box has a leaf.
+    bool settled(const Box& q) const { return empty_leaf(scope_, q) || test_(q); }
+
+    /// The side whose halves have leaves at once, both or at least one. Otherwise the side that `spread` proposes.
     std::size_t side_of(const Box& q) const {
+        std::size_t promising = q.size();
+        for (std::size_t k = 0; k < q.size(); ++k) {
+            if (!splittable(q, k)) continue;
+            const auto [low, high] =
+                split(q, k, scope_.equilibrium.q(static_cast<Eigen::Index>(k)), scope_.equilibrium.scale[k]);
+            const int count = (settled(low) ? 1 : 0) + (settled(high) ? 1 : 0);
+            if (count == 2) return k;
+            if (count == 1 && promising == q.size()) promising = k;
+        }
+        if (promising < q.size()) return promising;
         const std::size_t best = decisive_side(q, scope_.equilibrium.scale, spread_);
         if (splittable(q, best)) return best;
         std::size_t widest = best;
@@ -88,6 +108,15 @@ private:
                 widest = k;
             }
         return widest;
+    }
+
+    /// A face of the special box that passes through the inside of q.
+    std::optional<std::pair<std::size_t, double>> isolating_cut(const Box& q) const {
+        if (special_.empty() || !intersection(q, special_)) return std::nullopt;
+        for (std::size_t k = 0; k < q.size(); ++k)
+            for (const double at : {special_[k].lo, special_[k].hi})
+                if (at > q[k].lo && at < q[k].hi) return std::pair{k, at};
+        return std::nullopt;
     }
 
     /// A side of the box of which a large part has no position of P, and the place where it is cut off.
@@ -103,9 +132,10 @@ private:
                 const double end = upper ? kept[k].hi : kept[k].lo, outer = upper ? q[k].hi : q[k].lo;
                 const double removed = upper ? outer - end : end - outer;
                 const double share = std::isinf(outer) && std::isfinite(end) ? 1.0 : removed / size;
-                if (!(share > most)) continue;
-                const double step = std::isinf(outer) ? unbounded_cut * scope_.equilibrium.scale[k] + 1e-3 * std::fabs(end)
-                                                      : cut_margin * removed;
+                if (!(share > most) || !(removed > smallest_cut * scope_.equilibrium.scale[k])) continue;
+                const double step = std::isinf(outer)
+                                        ? unbounded_cut * scope_.equilibrium.scale[k] + 1e-3 * std::fabs(end)
+                                        : cut_margin * removed;
                 const double at = upper ? end + step : end - step;
                 if (!(at > q[k].lo && at < q[k].hi)) continue;
                 most = share;
@@ -119,6 +149,7 @@ private:
     const LeafTest& test_;
     const Spread& spread_;
     int fixed_;
+    const Box& special_;
     AdmissibleSet set_;
     long left_;
 };
@@ -197,8 +228,8 @@ std::optional<ClaimValue> empty_leaf(const ClaimScope& scope, const Box& q) {
 }
 
 std::optional<ClaimValue> tree_over(const ClaimScope& scope, const Box& box, const LeafTest& test, const Spread& spread,
-                                    int fixed) {
-    return TreeBuilder(scope, test, spread, fixed).grow(box);
+                                    int fixed, const Box& special) {
+    return TreeBuilder(scope, test, spread, fixed, special).grow(box);
 }
 
 std::optional<IntervalVector> tangent_vector(const ClaimScope& scope, const Box& q, const std::vector<int>& pivots,
@@ -225,7 +256,7 @@ std::optional<IntervalVector> tangent_vector(const ClaimScope& scope, const Box&
 
 /// The pivots of Gauss elimination with column pivoting at the equilibrium.
 std::optional<std::vector<int>> choose_pivots(const ClaimScope& scope) {
-    const int m = scope.e.constraints(), n = scope.n();
+    const int m = scope.e.constraints();
     Matrix G = scope.e.row_matrix(point_box(list_of(scope.equilibrium.q))).middle().topRows(m);
     std::vector<int> pivots;
     for (int j = 0; j < m; ++j) {
@@ -235,7 +266,6 @@ std::optional<std::vector<int>> choose_pivots(const ClaimScope& scope) {
         for (int i = 0; i < m; ++i)
             if (i != j) G.row(i) -= G(i, column) / G(j, column) * G.row(j);
     }
-    (void)n;
     return pivots;
 }
 

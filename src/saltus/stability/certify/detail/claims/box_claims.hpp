@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "saltus/proof/admissible.hpp"
 #include "saltus/proof/claims.hpp"
 #include "saltus/stability/certify/detail/stationary_point.hpp"
-#include "saltus/proof/admissible.hpp"
 
 // The claims of a certificate file are written after the proof, by a second subdivision. It uses only steps that
-// docs/certificate-format.md describes, so that another program can repeat each of them: plain enclosures over a box and
-// elimination without pivoting. Each inequality is required with a margin, because another program may have slightly
-// wider enclosures.
+// docs/certificate-format.md describes, so that another program can repeat each of them: plain enclosures over a box
+// and elimination without pivoting. Each inequality is required with a margin, because another program may have
+// slightly wider enclosures.
 
 namespace saltus::stability {
 
@@ -37,11 +37,11 @@ std::optional<IntervalMatrix> eliminated(IntervalMatrix A, IntervalMatrix B);
 struct ClaimScope {
     const proof::Enclosure& e;
     const StationaryPoint& equilibrium;
-    Box domain;         ///< D
-    double reference;   ///< U_ref
-    double level;       ///< ρ
+    Box domain;            ///< D
+    double reference;      ///< U_ref
+    double level;          ///< ρ
     std::vector<int> I_C;  ///< position rows
-    long budget;        ///< largest number of leaves of one tree
+    long budget;           ///< largest number of leaves of one tree
     std::function<bool()> stop = {};
 
     int n() const { return e.size(); }
@@ -58,13 +58,15 @@ using LeafTest = std::function<std::optional<ClaimValue>(const Box&)>;
 /// The uncertainty of what `LeafTest` computes, for the choice of the side to split.
 using Spread = std::function<double(const Box&)>;
 
-/// A leaf that shows that the box has no position of P: a negative gap, a constraint that does not vanish, a high level.
+/// A leaf that shows that the box has no position of P: a negative gap, a constraint that does not vanish, a high
+/// level.
 std::optional<ClaimValue> empty_leaf(const ClaimScope& scope, const Box& q);
 
 /// A tree over the box whose leaves are empty or come from the test. std::nullopt: it would need more leaves than the
-/// budget. `fixed`: a coordinate that is not split, or −1.
+/// budget. `fixed`: a coordinate that is not split, or −1. `special`: a box for which the test has leaves of its own;
+/// the tree is first split along its faces.
 std::optional<ClaimValue> tree_over(const ClaimScope& scope, const Box& box, const LeafTest& test, const Spread& spread,
-                                    int fixed = -1);
+                                    int fixed = -1, const Box& special = {});
 
 /// d(q) = the tangent vector with the free components e: d_F = e, d_P = −G_P⁻¹ G_F e, over a box. std::nullopt: G_P is
 /// not shown to be regular.

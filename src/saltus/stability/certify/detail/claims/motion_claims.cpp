@@ -23,9 +23,9 @@ constexpr double inf = Interval::infinity;
 /// Subsets of more gaps or elements than this are not enumerated.
 constexpr std::size_t max_subsets_of = 6;
 /// β and σ exceed the computed bounds by these fractions, so that their claims hold with a margin.
-constexpr double bound_margins[] = {1e-6, 1e-3, 1e-1};
-/// β is at least this fraction of the size of the form B relative to M.
-constexpr double smallest_bound_ratio = 1e-9;
+constexpr double bound_margins[] = {1e-6, 1e-3, 0.1, 0.5, 2.0};
+/// Directions are searched for this multiple of the kinetic energy.
+constexpr double kinetic_reserves[] = {2.0, 1.2, 1.0};
 
 ClaimValue tree_claim(const char* kind, ClaimValue tree) {
     return ClaimValue::Record{{"kind", kind}, {"tree", std::move(tree)}};
@@ -41,15 +41,18 @@ const model::Contact& contact_of(const ClaimScope& s, int row) {
     return s.e.model().contacts[static_cast<std::size_t>(row - s.e.constraints())];
 }
 
-// --- acceleration entries ----------------------------------------------------------------------------------------------
+bool has(const std::vector<int>& rows, int r) { return std::find(rows.begin(), rows.end(), r) != rows.end(); }
+
+// --- acceleration entries
+// ----------------------------------------------------------------------------------------------
 
 /// The request of one entry.
 struct EntryRequest {
     int gap = -1;                 ///< position row, or −1: the accelerations do not all vanish
     std::vector<int> closed;      ///< position rows
     std::vector<int> pressing;    ///< position rows of the contacts that exert forces
-    std::vector<int> signs;       ///< of the constraints with friction
-    std::vector<int> unloaded{};  ///< constraints with friction that exert no force
+    std::vector<int> signs;       ///< of the constraints that exert forces, in the order of the model
+    std::vector<int> unloaded{};  ///< constraints that exert no force
 };
 
 /// Verifies and writes the entries of one box. The functions of the model are evaluated once.
@@ -70,17 +73,23 @@ public:
         if (r.gap >= 0) request.gaps.push_back(r.gap);
         request.gaps.insert(request.gaps.end(), r.closed.begin(), r.closed.end());
         request.pressing = r.pressing;
-        request.signs = r.signs;
+        // The program asks for a sign of each constraint; those of unloaded ones have no effect.
+        std::size_t given = 0;
+        for (int j = 0; j < s_.e.constraints(); ++j) request.signs.push_back(has(r.unloaded, j) ? 1 : r.signs[given++]);
         request.kinetic = kinetic_;
         request.unloaded = r.unloaded;
         const std::optional<Accelerations> a = accelerations(s_.e, q_, request);
         if (!a) return std::nullopt;
-        const std::optional<Vector> d =
-            a->exclude(kinetic_, r.gap >= 0 ? Claim::first_negative : Claim::not_all_zero);
-        if (!d) return std::nullopt;
         std::vector<int> rows = request.gaps;
         for (int j = 0; j < s_.e.constraints(); ++j) rows.push_back(j);
-        return verified(r, rows, *d);
+        // A direction that is good for faster motions too has a margin.
+        for (const double reserve : kinetic_reserves) {
+            const std::optional<Vector> d =
+                a->exclude(kinetic_ * reserve, r.gap >= 0 ? Claim::first_negative : Claim::not_all_zero);
+            if (!d) continue;
+            if (std::optional<ClaimValue> value = verified(r, rows, *d)) return value;
+        }
+        return std::nullopt;
     }
 
 private:
@@ -98,15 +107,12 @@ private:
         for (const int k : r.pressing)
             if (!pushes_down(v, matrix_row(rows_, k), contact_of(s_, k).friction, 1)) return std::nullopt;
         std::size_t frictional = 0;
-        for (const model::Constraint& c : s_.e.model().constraints) {
-            const int sign = r.signs[frictional++];
-            if (std::find(r.unloaded.begin(), r.unloaded.end(), c.row) != r.unloaded.end()) continue;
-            if (!pushes_down(v, matrix_row(rows_, c.row), c.friction, sign)) return std::nullopt;
-        }
+        for (const model::Constraint& c : s_.e.model().constraints)
+            if (!has(r.unloaded, c.row) && !pushes_down(v, matrix_row(rows_, c.row), c.friction, r.signs[frictional++]))
+                return std::nullopt;
         Interval sum = dot_product(v, h_.constant);
         for (const model::Slider& slider : s_.e.model().sliders)
-            sum += Interval(
-                0.0, friction_bound(v, slider.friction, coefficient(coefficients_, slider.normal_force)));
+            sum += Interval(0.0, friction_bound(v, slider.friction, coefficient(coefficients_, slider.normal_force)));
         IntervalMatrix B(n, n);
         IntervalVector l(static_cast<std::size_t>(n));
         for (int i = 0; i < n; ++i) {
@@ -125,8 +131,7 @@ private:
             const std::optional<double> beta = bound_of_form(B, margin), sigma = bound_of_slope(l, margin);
             if (!beta || !sigma) continue;
             Interval total = sum;
-            if (*sigma > 0.0)
-                total += expr::sqrt(Interval(2.0) * Interval(std::max(0.0, kinetic_))) * Interval(*sigma);
+            if (*sigma > 0.0) total += expr::sqrt(Interval(2.0) * Interval(std::max(0.0, kinetic_))) * Interval(*sigma);
             if (*beta > 0.0) total += Interval(2.0) * Interval(std::max(0.0, kinetic_)) * Interval(*beta);
             if (!surely_negative(total)) continue;
             return ClaimValue::Record{{"gap", r.gap >= 0 ? ClaimValue(s_.name(r.gap)) : ClaimValue()},
@@ -179,8 +184,13 @@ private:
         }
         const double largest = largest_eigenvalue(B, M_);
         if (!std::isfinite(largest)) return std::nullopt;
-        const double size = std::max(std::fabs(largest), B.middle().cwiseAbs().maxCoeff() / M_.middle().norm());
-        const double beta = std::max(largest, 0.0) * (1.0 + margin) + size * std::max(smallest_bound_ratio, margin * 1e-3);
+        double form = 0.0, inertia = inf;
+        for (int i = 0; i < B.rows(); ++i) {
+            inertia = std::min(inertia, M_(i, i).lo);
+            for (int j = 0; j < B.cols(); ++j) form = std::max({form, std::fabs(B(i, j).lo), std::fabs(B(i, j).hi)});
+        }
+        if (!(inertia > 0.0)) return std::nullopt;
+        const double beta = std::max(largest, 0.0) * (1.0 + margin) + margin * form / inertia;
         IntervalMatrix A(B.rows(), B.cols());
         for (int i = 0; i < B.rows(); ++i)
             for (int j = 0; j < B.cols(); ++j) A(i, j) = Interval(beta) * M_(i, j) - B(i, j);
@@ -222,11 +232,8 @@ double acceleration_spread(const ClaimScope& s, const Box& q) {
 
 /// Entries exist only if every constraint has friction: reactions without friction would have to be eliminated.
 bool has_entries(const ClaimScope& s) {
-    return s.e.quadratic_forces &&
-           frictional_constraints(s.e).size() == static_cast<std::size_t>(s.e.constraints());
+    return s.e.quadratic_forces && frictional_constraints(s.e).size() == static_cast<std::size_t>(s.e.constraints());
 }
-
-bool has(const std::vector<int>& rows, int r) { return std::find(rows.begin(), rows.end(), r) != rows.end(); }
 
 std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
     const std::vector<int> gaps = s.may_close(q);
@@ -248,7 +255,8 @@ std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
     return ClaimValue::List{"accelerations", std::move(entries)};
 }
 
-// --- velocities without dissipation ------------------------------------------------------------------------------------
+// --- velocities without dissipation
+// ------------------------------------------------------------------------------------
 
 /// An element of condition 5: a contact of I_C or a constraint that has friction.
 struct LossElement {
@@ -374,11 +382,14 @@ private:
         request.closed = s_.I_C;
         for (const int r : s_.I_C)
             if (!unloaded_element(r, K)) request.pressing.push_back(r);
+        // Contacts outside I_C may be closed too, and then press.
+        for (const int r : s_.may_close(q))
+            if (!has(s_.I_C, r)) request.pressing.push_back(r);
         for (const LossElement& e : elements_)
             if (e.row < s_.e.constraints() && unloaded_element(e.row, K)) request.unloaded.push_back(e.row);
         if (request.closed.empty() && s_.e.constraints() == 0) return std::nullopt;
         const EntryWriter writer(s_, q);
-        const auto frictional = static_cast<std::size_t>(s_.e.constraints());
+        const std::size_t frictional = static_cast<std::size_t>(s_.e.constraints()) - request.unloaded.size();
         ClaimValue::List entries;
         for (unsigned sign = 0; sign < (1U << frictional); ++sign) {
             request.signs = signs_of(sign, frictional);
@@ -475,7 +486,8 @@ ClaimList dissipation_claims(const ClaimScope& s) {
 ClaimList closing_claims(const ClaimScope& s) {
     if (s.I_C.empty()) return {{}, ""};
     if (!has_entries(s))
-        return {{}, "constraints without friction, or forces that are not quadratic in the velocities, are not certified"};
+        return {{},
+                "constraints without friction, or forces that are not quadratic in the velocities, are not certified"};
     std::optional<ClaimValue> tree = tree_over(
         s, s.domain, [&](const Box& q) { return closing_leaf(s, q); },
         [&](const Box& q) { return acceleration_spread(s, q); });
@@ -499,6 +511,7 @@ ClaimList restitution_claims(const ClaimScope& s) {
 ClaimList impact_claims(const ClaimScope& s) {
     const model::Model& m = s.e.model();
     const IntervalVector c = coefficients_over(s, s.domain);
+    if (!frictional_constraints(s.e).empty()) return {{}, "impacts with friction of constraints are not certified"};
     const auto all = [&](const auto& property) { return std::all_of(m.contacts.begin(), m.contacts.end(), property); };
     if (all([&](const model::Contact& k) { return without_friction(k.friction, c); }))
         return {{bare_claim("frictionless")}, ""};

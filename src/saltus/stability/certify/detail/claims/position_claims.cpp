@@ -177,9 +177,8 @@ private:
 
     bool opens(const Box& q, const std::vector<int>& gaps, const IntervalVector& along) const {
         const IntervalMatrix W = e_.row_matrix(q);
-        return std::all_of(gaps.begin(), gaps.end(), [&](int r) {
-            return surely_positive(dot_product(matrix_row(W, r), along));
-        });
+        return std::all_of(gaps.begin(), gaps.end(),
+                           [&](int r) { return surely_positive(dot_product(matrix_row(W, r), along)); });
     }
 
     /// A linear program proposes the direction: loads and cones along the tangent vectors of the free coordinates.
@@ -232,7 +231,8 @@ private:
                 IntervalVector values = e_.gradient(q), gaps = e_.position_values(q);
                 values.insert(values.end(), gaps.begin(), gaps.end());
                 return spread_of(values) + spread_of(e_.row_matrix(q));
-            });
+            },
+            -1, N_);
         if (!tree) return failed(list, "the stationary points in the level set are not excluded by plain enclosures");
         list.claims.emplace_back(ClaimValue::Record{{"kind", "stationary"},
                                                     {"N", claim_box(N_)},
@@ -482,8 +482,7 @@ std::optional<ClaimValue> unbalanced_leaf(const ClaimScope& scope, const Box& q)
 
 double unbalanced_spread(const ClaimScope& scope, const Box& q) {
     const std::size_t frictional = frictional_constraints(scope.e).size();
-    const std::optional<ForceSet> forces =
-        frictional_forces(scope.e, q, scope.may_close(q), signs_of(0, frictional));
+    const std::optional<ForceSet> forces = frictional_forces(scope.e, q, scope.may_close(q), signs_of(0, frictional));
     IntervalVector values = scope.e.position_values(q);
     return (forces ? spread_of(*forces) : unknown_spread) + spread_of(values);
 }

@@ -174,6 +174,7 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
                      "Where to prove that no set is missing, x=-1:1; repeatable; default: as far as possible")
         ->allow_extra_args(false);
     command->add_option("--time", c.time, "Freeze a model that depends on time at this time");
+    command->add_option("--certificate", c.certificate, "Write a certificate of completeness that others can check");
     command->footer("Example:  saltus equilibria models/rocking-bar.toml --at x=0.1,y=0,phi=0");
     return command;
 }

@@ -2,18 +2,16 @@
 #include "cli/commands/certify.hpp"
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 
 #include "cli/assignments.hpp"
+#include "cli/certificate_option.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/regulation.hpp"
 #include "saltus/io/model/load_model.hpp"
-#include "saltus/io/report/certificate_file.hpp"
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/regulation_report.hpp"
-#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/stability/certify/certify.hpp"
 #include "saltus/stability/certify/claims.hpp"
@@ -79,10 +77,7 @@ void write_certificate(const CertifyCommand& c, const io::LoadedModel& loaded, c
             ? stability::attractivity_claims(loaded.model, certificate, {c.budget, stop})
             : proof::uncertified(certificate, loaded.model.coordinates,
                                  "certificates of this theorem are not written yet");
-    const std::filesystem::path path(c.certificate);
-    io::write_file(path.parent_path().empty() ? "." : path.parent_path().string(), path.filename().string(),
-                   io::certificate_json(loaded, statement));
-    if (!c.common.quiet) tell("saltus: " + c.certificate + ": " + io::certificate_text(statement));
+    write_certificate_file(c.certificate, c.common, loaded, statement);
 }
 
 }  // namespace

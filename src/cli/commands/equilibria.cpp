@@ -7,11 +7,13 @@
 #include <limits>
 
 #include "cli/assignments.hpp"
+#include "cli/certificate_option.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/stability/certify/claims.hpp"
 
 namespace saltus::cli {
 
@@ -77,7 +79,8 @@ std::vector<std::pair<double, double>> region_of(const EquilibriaCommand& c, con
 
 int equilibria(const EquilibriaCommand& c) {
     if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
-    const model::Model m = load(c.common).model;
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
     const auto out = open_results(c.common, "equilibria", {c.common.model});
     const auto began = std::chrono::steady_clock::now();
     listen_for_interrupts();
@@ -90,6 +93,12 @@ int equilibria(const EquilibriaCommand& c) {
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
+    if (!c.certificate.empty()) {
+        stability::ClaimOptions claims;
+        claims.stop = interrupt_asked;
+        write_certificate_file(c.certificate, c.common, loaded,
+                               stability::completeness_claims(m, report.equilibria, claims));
+    }
     // Forces along the sets that are curves, for plots. More sets than these fill no page.
     constexpr std::size_t max_curves = 8;
     constexpr int points_of_curve = 33;

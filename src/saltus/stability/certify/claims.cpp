@@ -17,6 +17,11 @@ namespace {
 
 /// The certified level is this fraction of ρ*.
 constexpr double certified_part = 0.99;
+/// The boxes of equilibrium sets exceed the extents by this fraction of their width, and by this distance relative to
+/// 1 + |q|.
+constexpr double wider_extent = 0.02, wider_point = 1e-3;
+/// Copies of sets are listed for at most this number of periodic coordinates.
+constexpr std::size_t max_periodic = 3;
 
 /// Why certificates do not exist for such models; empty if they do.
 std::string unsupported(const model::Model& m) {
@@ -85,6 +90,92 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
         c.why = list.why;
         if (c.certified) c.claims = std::move(list.claims);
     }
+    return s;
+}
+
+namespace {
+
+/// The boxes of all sets and of those copies that meet the region.
+std::vector<Box> set_boxes(const Equilibria& equilibria, const Box& region) {
+    std::vector<Box> boxes;
+    for (const EquilibriumSet& set : equilibria.sets) {
+        std::vector<Box> copies{Box()};
+        for (std::size_t k = 0; k < region.size(); ++k) {
+            const auto i = static_cast<Eigen::Index>(k);
+            const double lo = set.lower(i), hi = set.upper(i);
+            const double wider = (std::isfinite(lo) && std::isfinite(hi) ? wider_extent * (hi - lo) : 0.0) +
+                                 wider_point * (1.0 + (std::isfinite(lo) ? std::fabs(lo) : 0.0));
+            const Interval side(lo - wider, hi + wider);
+            const double period = equilibria.periods[k];
+            std::vector<Box> longer;
+            for (const Box& copy : copies)
+                for (const int turn : {0, -1, 1}) {
+                    if (turn != 0 && !(period > 0.0)) continue;
+                    const Interval moved = side + Interval(static_cast<double>(turn) * period);
+                    if (!intersection(moved, region[k])) continue;
+                    longer.push_back(copy);
+                    longer.back().push_back(moved);
+                }
+            copies = std::move(longer);
+        }
+        boxes.insert(boxes.end(), copies.begin(), copies.end());
+    }
+    return boxes;
+}
+
+}  // namespace
+
+CertifiedStatement completeness_claims(const model::Model& model, const Equilibria& equilibria,
+                                       const ClaimOptions& options) {
+    CertifiedStatement s;
+    s.theorem = "equilibria";
+    s.verdict = equilibria.completeness.complete ? "complete" : "not complete";
+    s.statement = "all equilibria with a position in the domain lie in the boxes of the sets";
+    s.coordinates = model.coordinates;
+    s.sets.emplace();
+    std::string why = unsupported(model), reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
+    if (!e) why = reason;
+    if (why.empty() && !equilibria.completeness.complete) why = "the search is not complete";
+    const auto periodic =
+        std::count_if(equilibria.periods.begin(), equilibria.periods.end(), [](double p) { return p > 0.0; });
+    if (why.empty() && static_cast<std::size_t>(periodic) > max_periodic)
+        why = "there are too many periodic coordinates";
+    s.domain = whole_space(model.coordinates.size());
+    for (std::size_t k = 0; k < equilibria.completeness.region.size(); ++k)
+        s.domain[k] = Interval(equilibria.completeness.region[k].first, equilibria.completeness.region[k].second);
+    const Verdict verdict = equilibria.completeness.complete ? Verdict::proved : Verdict::not_examined;
+    s.grade = to_string(why.empty() ? Grade::proved : Grade::not_examined);
+    s.conditions.push_back({"form",
+                            "the kinetic energy is a quadratic form of the velocities; nothing depends on time",
+                            verdict,
+                            why.empty(),
+                            why,
+                            {}});
+    s.conditions.push_back(
+        {"complete", "there is no equilibrium outside of the listed boxes", verdict, why.empty(), why, {}});
+    if (!why.empty()) return s;
+    s.conditions[0].claims.emplace_back(ClaimValue::Record{{"kind", "form"}});
+    StationaryPoint origin;
+    origin.q = equilibria.sets.empty() ? vector_of(model.q0) : equilibria.sets.front().representative;
+    origin.scale.assign(model.coordinates.size(), 1.0);
+    const std::vector<Box> sets = set_boxes(equilibria, s.domain);
+    const ClaimScope scope{*e, origin, s.domain, 0.0, Interval::infinity, {}, options.budget, options.stop};
+    std::optional<ClaimValue> tree = tree_over(
+        scope, s.domain,
+        [&](const Box& q) -> std::optional<ClaimValue> {
+            for (std::size_t k = 0; k < sets.size(); ++k)
+                if (inside(q, sets[k])) return ClaimValue::List{"listed", static_cast<int>(k)};
+            return unbalanced_leaf(scope, q);
+        },
+        [&](const Box& q) { return unbalanced_spread(scope, q); }, -1, sets);
+    s.sets = sets;
+    CertifiedCondition& complete = s.conditions[1];
+    complete.certified = tree.has_value();
+    if (tree)
+        complete.claims.emplace_back(ClaimValue::Record{{"kind", "equilibria"}, {"tree", std::move(*tree)}});
+    else
+        complete.why = "equilibria outside of the boxes are not excluded by plain enclosures";
     return s;
 }
 

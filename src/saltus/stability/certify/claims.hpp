@@ -5,6 +5,7 @@
 
 #include "saltus/model/fwd.hpp"
 #include "saltus/proof/claims.hpp"
+#include "saltus/stability/equilibria/equilibria.hpp"
 
 namespace saltus::stability {
 
@@ -18,6 +19,12 @@ struct ClaimOptions {
 /// the level itself ever smaller boxes would be needed. A condition that cannot be shown in this way is not
 /// certified, and says why. `certificate` must come from certify_attractivity with this model.
 proof::CertifiedStatement attractivity_claims(const model::Model& model, const proof::Certificate& certificate,
+                                              const ClaimOptions& options = {});
+
+/// The claims that prove the completeness of a search for equilibria: every equilibrium in the region of
+/// `equilibria.completeness` lies in one of the listed boxes, which are the extents of the sets and of their copies
+/// at other turns, a little enlarged.
+proof::CertifiedStatement completeness_claims(const model::Model& model, const Equilibria& equilibria,
                                               const ClaimOptions& options = {});
 
 }  // namespace saltus::stability

@@ -37,7 +37,8 @@ double margin_of(const Interval& x) {
 /// Builds one tree.
 class TreeBuilder {
 public:
-    TreeBuilder(const ClaimScope& scope, const LeafTest& test, const Spread& spread, int fixed, const Box& special)
+    TreeBuilder(const ClaimScope& scope, const LeafTest& test, const Spread& spread, int fixed,
+                const std::vector<Box>& special)
         : scope_(scope),
           test_(test),
           spread_(spread),
@@ -110,12 +111,14 @@ private:
         return widest;
     }
 
-    /// A face of the special box that passes through the inside of q.
+    /// A face of a special box that passes through the inside of q.
     std::optional<std::pair<std::size_t, double>> isolating_cut(const Box& q) const {
-        if (special_.empty() || !intersection(q, special_)) return std::nullopt;
-        for (std::size_t k = 0; k < q.size(); ++k)
-            for (const double at : {special_[k].lo, special_[k].hi})
-                if (at > q[k].lo && at < q[k].hi) return std::pair{k, at};
+        for (const Box& special : special_) {
+            if (!intersection(q, special)) continue;
+            for (std::size_t k = 0; k < q.size(); ++k)
+                for (const double at : {special[k].lo, special[k].hi})
+                    if (at > q[k].lo && at < q[k].hi) return std::pair{k, at};
+        }
         return std::nullopt;
     }
 
@@ -149,7 +152,7 @@ private:
     const LeafTest& test_;
     const Spread& spread_;
     int fixed_;
-    const Box& special_;
+    const std::vector<Box>& special_;
     AdmissibleSet set_;
     long left_;
 };
@@ -228,7 +231,7 @@ std::optional<ClaimValue> empty_leaf(const ClaimScope& scope, const Box& q) {
 }
 
 std::optional<ClaimValue> tree_over(const ClaimScope& scope, const Box& box, const LeafTest& test, const Spread& spread,
-                                    int fixed, const Box& special) {
+                                    int fixed, const std::vector<Box>& special) {
     return TreeBuilder(scope, test, spread, fixed, special).grow(box);
 }
 

@@ -66,7 +66,7 @@ std::optional<ClaimValue> empty_leaf(const ClaimScope& scope, const Box& q);
 /// budget. `fixed`: a coordinate that is not split, or −1. `special`: a box for which the test has leaves of its own;
 /// the tree is first split along its faces.
 std::optional<ClaimValue> tree_over(const ClaimScope& scope, const Box& box, const LeafTest& test, const Spread& spread,
-                                    int fixed = -1, const Box& special = {});
+                                    int fixed = -1, const std::vector<Box>& special = {});
 
 /// d(q) = the tangent vector with the free components e: d_F = e, d_P = −G_P⁻¹ G_F e, over a box. std::nullopt: G_P is
 /// not shown to be regular.

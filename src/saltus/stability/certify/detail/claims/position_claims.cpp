@@ -232,7 +232,7 @@ private:
                 values.insert(values.end(), gaps.begin(), gaps.end());
                 return spread_of(values) + spread_of(e_.row_matrix(q));
             },
-            -1, N_);
+            -1, {N_});
         if (!tree) return failed(list, "the stationary points in the level set are not excluded by plain enclosures");
         list.claims.emplace_back(ClaimValue::Record{{"kind", "stationary"},
                                                     {"N", claim_box(N_)},

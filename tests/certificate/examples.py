@@ -163,3 +163,7 @@ def changed(certificate, old, new, parameters=None):
     model["sha256"] = hashlib.sha256(model["text"].encode()).hexdigest()
     model["parameters"].update({k: h(v) for k, v in (parameters or {}).items()})
     return result
+
+
+def all_examples():
+    return [falling_block(), falling_block(INF), pendulum(), block_equilibria()]

@@ -1,0 +1,474 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second opinion on certificates, by samples in floating point and without any code of tools/check_certificate.
+
+`violation(document)` looks for a false claim: a required part that is missing, or a position in the box of a leaf at which
+the leaf's statement is false. It cannot show that a certificate is right, only that it is wrong.
+"""
+import hashlib
+import itertools
+import json
+import math
+import random
+import re
+import tomllib
+
+EPS = 1e-9           # a claim counts as false only if it is missed by more than this, relative to the size of its terms
+
+
+class Jet:
+    """Value, gradient and Hessian of a function of several variables."""
+
+    def __init__(self, v, g, h):
+        self.v, self.g, self.h = v, g, h
+
+    def apply(self, f, d, dd):
+        n = len(self.g)
+        return Jet(f, [d * a for a in self.g], [[d * self.h[i][j] + dd * self.g[i] * self.g[j] for j in range(n)] for i in range(n)])
+
+    def __add__(self, o):
+        o = self.lift(o)
+        n = range(len(self.g))
+        return Jet(self.v + o.v, [a + b for a, b in zip(self.g, o.g)], [[self.h[i][j] + o.h[i][j] for j in n] for i in n])
+
+    def __mul__(self, o):
+        o = self.lift(o)
+        n = range(len(self.g))
+        return Jet(self.v * o.v, [self.g[i] * o.v + self.v * o.g[i] for i in n],
+                   [[self.h[i][j] * o.v + self.g[i] * o.g[j] + self.g[j] * o.g[i] + self.v * o.h[i][j] for j in n] for i in n])
+
+    def lift(self, x):
+        n = len(self.g)
+        return x if isinstance(x, Jet) else Jet(float(x), [0.0] * n, [[0.0] * n for _ in range(n)])
+
+    def __neg__(self):
+        return self * -1.0
+
+    def __sub__(self, o):
+        return self + (-self.lift(o))
+
+    def __rsub__(self, o):
+        return -self + o
+
+    def __truediv__(self, o):
+        return self * (self.lift(o) ** -1)
+
+    def __rtruediv__(self, o):
+        return self.lift(o) * self ** -1
+
+    def __pow__(self, n):
+        n = n.v if isinstance(n, Jet) else float(n)
+        second = n * (n - 1) * self.v ** (n - 2) if n not in (0, 1) else 0.0
+        return self.apply(self.v ** n, n * self.v ** (n - 1) if n else 0.0, second)
+
+    def __pos__(self):
+        return self
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+def sine(x):
+    return x.apply(math.sin(x.v), math.cos(x.v), -math.sin(x.v)) if isinstance(x, Jet) else math.sin(x)
+
+
+def cosine(x):
+    return x.apply(math.cos(x.v), -math.sin(x.v), -math.cos(x.v)) if isinstance(x, Jet) else math.cos(x)
+
+
+def square_root(x):
+    return x ** 0.5
+
+
+def exponential(x):
+    return x.apply(*[math.exp(x.v)] * 3) if isinstance(x, Jet) else math.exp(x)
+
+
+def absolute(x):
+    return (x if x.v >= 0 else -x) if isinstance(x, Jet) else abs(x)
+
+
+FUNCTIONS = {"sin": sine, "cos": cosine, "sqrt": square_root, "exp": exponential, "abs": absolute, "pi": math.pi, "__builtins__": {}}
+
+
+def solve(a, b):
+    """Gaussian elimination with pivoting; None if the matrix is singular."""
+    a, n = [list(map(float, row)) + [float(x)] for row, x in zip(a, b)], len(b)
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(a[i][k]))
+        if abs(a[p][k]) < 1e-13:
+            return None
+        a[k], a[p] = a[p], a[k]
+        for i in range(n):
+            if i != k:
+                f = a[i][k] / a[k][k]
+                a[i] = [x - f * y for x, y in zip(a[i], a[k])]
+    return [a[k][n] / a[k][k] for k in range(n)]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def indefinite(a):
+    """Whether a symmetric matrix has a direction x with x'ax < 0, clearly."""
+    a, n = [list(row) for row in a], len(a)
+    scale = max([abs(x) for row in a for x in row] + [1e-300])
+    for k in range(n):
+        if a[k][k] < -EPS * scale:
+            return True
+        if a[k][k] < EPS * scale:
+            return False
+        for i in range(k + 1, n):
+            f = a[i][k] / a[k][k]
+            a[i] = [x - f * y for x, y in zip(a[i], a[k])]
+    return False
+
+
+class World:
+    """Functions of the model at one state."""
+
+    def __init__(self, document):
+        data = tomllib.loads(document["model"]["text"])
+        self.q = data["system"]["q"]
+        self.n = len(self.q)
+        self.system, self.let = data["system"], data.get("let", {})
+        self.names = dict(FUNCTIONS, **{k: float.fromhex(v) for k, v in document["model"]["parameters"].items()})
+        self.contacts, self.constraints, self.sliders = (data.get(k, []) for k in ("contact", "constraint", "slider"))
+        self.rough = [c for c in self.constraints if self.has_friction(c)]
+
+    def has_friction(self, e):
+        return "gammaT" in e and e.get("mu", 0) not in (0, 0.0, "0")
+
+    def state(self, q, u=None):
+        values, n = list(q) + list(u or [0.0] * self.n), 2 * self.n
+        names = dict(self.names)
+        for k, name in enumerate(self.q + [a + "_v" for a in self.q]):
+            names[name] = Jet(values[k], [float(i == k) for i in range(n)], [[0.0] * n for _ in range(n)])
+        pending = dict(self.let)
+        while pending:
+            for name, text in list(pending.items()):
+                try:
+                    names[name] = self.jet(text, names)
+                    del pending[name]
+                except NameError:
+                    pass
+        return names
+
+    def jet(self, text, names):
+        value = eval(re.sub(r"([A-Za-z_]\w*)'", r"\1_v", text).replace("^", "**"), names) if isinstance(text, str) else text
+        return next(x for x in names.values() if isinstance(x, Jet)).lift(value)
+
+    def at(self, q, u=None):
+        """Everything that the claims need, as numbers."""
+        names, n = self.state(q, u), self.n
+        system = self.system
+        T, U, R = (self.jet(system.get(k, 0), names) for k in ("T", "U", "R"))
+        f = [self.jet(system.get("f", {}).get(a, 0), names).v for a in self.q]
+        v = list(u or [0.0] * n)
+        M = [row[n:] for row in T.h[n:]]
+        h = [f[a] - R.g[n + a] - U.g[a] + T.g[a] - sum(T.h[n + a][b] * v[b] for b in range(n)) for a in range(n)]
+        out = {"M": M, "h": h, "U": U.v, "gradU": U.g[:n], "T": T.v, "nc": [f[a] - R.g[n + a] for a in range(n)]}
+        for kind, key in ((self.contacts, "gN"), (self.constraints, "g"), (self.sliders, None)):
+            for i, e in enumerate(kind):
+                name = e.get("name", "slider%s" % (i or ""))
+                gap = self.jet(e[key], names) if key else None
+                slips = e.get("gammaT", [])
+                slips = [self.jet(s, names) for s in (slips if isinstance(slips, list) else [slips])]
+                mu = e.get("mu", 0)
+                mu = [self.jet(m, names).v for m in (mu if isinstance(mu, list) else [mu])]
+                mu = mu * len(slips) if len(mu) == 1 else mu
+                out[name] = {"gap": gap.v if gap else None, "row": gap.g[:n] if gap else None, "t": [s.g[n:] for s in slips],
+                             "hess": [r[:n] for r in gap.h[:n]] if gap else None,
+                             "bend": sum(gap.h[a][b] * v[a] * v[b] for a in range(n) for b in range(n)) if gap else 0, "mu": mu,
+                             "load": self.jet(e["FN"], names).v if "FN" in e else None,
+                             "eN": self.jet(e.get("eN", 0), names).v, "eT": self.jet(e.get("eT", 0), names).v}
+        return out
+
+    def friction(self, e, v):
+        return math.sqrt(sum((m * dot(v, t)) ** 2 for m, t in zip(e["mu"], e["t"])))
+
+
+class Wrong(Exception):
+    pass
+
+
+def number(text):
+    return float(text) if text in ("inf", "-inf") else float.fromhex(text)
+
+
+def need(condition, text):
+    if not condition:
+        raise Wrong(text)
+
+
+class Judge:
+    def __init__(self, document, seed=1, samples=12):
+        self.doc, self.rng, self.samples = document, random.Random(seed), samples
+        self.world = World(document)
+        s = document["setting"]
+        self.domain = [(number(a), number(b)) for a, b in s["domain"]]
+        self.rho, self.reference, self.closing = number(s["level"]), number(s["reference"]), s["I_C"]
+        self.n, self.names = self.world.n, [c["name"] for c in self.world.contacts]
+        self.elements = [c["name"] for c in self.world.contacts if c["name"] in self.closing and self.world.has_friction(c)] + \
+            [c["name"] for c in self.world.rough]
+
+    # -- sampling ---------------------------------------------------------------------------------------------------------
+    def random_point(self, box):
+        q = []
+        for lo, hi in box:
+            if hi - lo == math.inf:
+                middle = lo if lo > -math.inf else hi if hi < math.inf else 0.0
+                step = self.rng.choice([0.1, 1, 10, 1000]) * self.rng.random()
+                q.append(middle + (step if lo > -math.inf else -step if hi < math.inf else step * self.rng.choice([-1, 1])))
+            else:
+                r = self.rng.random()
+                q.append(lo if r < 0.15 else hi if r > 0.85 else lo + (hi - lo) * self.rng.random())
+        return q
+
+    def projected(self, q, names):
+        """A position near q at which these gaps and constraints vanish, by Gauss-Newton; None if there is none."""
+        for _ in range(12):
+            s = self.world.at(q)
+            rows, r = [s[a]["row"] for a in names], [s[a]["gap"] for a in names]
+            if max(map(abs, r), default=0) < 1e-12:
+                return q
+            gram = [[dot(a, b) + (1e-14 if i == j else 0) for j, b in enumerate(rows)] for i, a in enumerate(rows)]
+            y = solve(gram, r)
+            if y is None:
+                return None
+            q = [x - sum(c * row[k] for c, row in zip(y, rows)) for k, x in enumerate(q)]
+        return None
+
+    def positions(self, box, all_closed=()):
+        """Positions of P in a box, with the values of the functions and the names of the closed gaps."""
+        constraints = [c["name"] for c in self.world.constraints]
+        for _ in range(self.samples):
+            extra = [n for n in self.names if n in all_closed or self.rng.random() < 0.35]
+            q = self.random_point(box)
+            for names in ([*constraints, *extra], constraints):
+                p = self.projected(q, names) if names else q
+                if p is None:
+                    continue
+                slack = [1e-12 * (1 + abs(x)) for x in p]
+                if any(x < lo - d or x > hi + d for x, d, (lo, hi) in zip(p, slack, box)):
+                    continue
+                s = self.world.at(p)
+                gaps = {n: s[n]["gap"] for n in self.names}
+                if any(g < -1e-11 for g in gaps.values()) or s["U"] - self.reference > self.rho:
+                    continue
+                closed = [n for n, g in gaps.items() if abs(g) < 1e-11]
+                if set(all_closed) <= set(closed):
+                    yield p, s, closed
+                break
+
+    # -- trees ------------------------------------------------------------------------------------------------------------
+    def leaves(self, tree, box):
+        if tree[0] == "split":
+            _, k, point, low, high = tree
+            x = number(point)
+            need(box[k][0] < x < box[k][1], "split outside")
+            yield from self.leaves(low, box[:k] + [(box[k][0], x)] + box[k + 1:])
+            yield from self.leaves(high, box[:k] + [(x, box[k][1])] + box[k + 1:])
+        else:
+            yield tree, box
+
+    def each(self, tree, box, check, all_closed=()):
+        """check(leaf, q, values, closed) for samples of all leaves; a common leaf must contain no position of P."""
+        for leaf, part in self.leaves(tree, box):
+            for q, s, closed in self.positions(part, all_closed):
+                need(leaf[0] not in ("gap", "constraint", "level"), "a leaf %s contains the position %s" % (leaf, q))
+                check(leaf, q, s, closed)
+
+    def tangent(self, e, pivots, names, s):
+        e = [number(x) for x in e]
+        free = [k for k in range(self.n) if k not in pivots]
+        need(len(e) == len(free) and len(pivots) == len(names), "a direction has a wrong size")
+        d = [0.0] * self.n
+        for k, x in zip(free, e):
+            d[k] = x
+        rows = [s[a]["row"] for a in names]
+        y = solve([[row[k] for k in pivots] for row in rows], [-dot(row, d) for row in rows])
+        need(y is not None, "pivots are singular")
+        for k, x in zip(pivots, y):
+            d[k] = x
+        return d
+
+    def scale(self, a, b):
+        return EPS * (sum(abs(x * y) for x, y in zip(a, b)) + 1e-30)
+
+    def works(self, v, names, signs, s):
+        """Whether contacts and constraints with signs do no positive work on v."""
+        for name in names:
+            if dot(v, s[name]["row"]) + self.world.friction(s[name], v) > self.scale(v, s[name]["row"]):
+                return False
+        for name, sign in signs.items():
+            if sign * dot(v, s[name]["row"]) + self.world.friction(s[name], v) > self.scale(v, s[name]["row"]):
+                return False
+        return True
+
+    def entry_holds(self, entry, q, s, names, signs):
+        d = [number(x) for x in entry["d"]]
+        rows = ([entry["gap"]] if entry["gap"] else []) + entry["closed"] + [c["name"] for c in self.world.constraints]
+        if len(d) != len(rows) or entry["gap"] and d[0] < 0:
+            return False
+        p = [sum(x * s[r]["row"][k] for x, r in zip(d, rows)) for k in range(self.n)]
+        v = solve(s["M"], p)
+        if not self.works(v, names, signs, s):
+            return False
+        tau = self.rho - (s["U"] - self.reference)
+        for _ in range(6):
+            u = [self.rng.gauss(0, 1) for _ in range(self.n)]
+            energy = self.world.at(q, u)["T"]
+            size = math.sqrt(min(tau, 100.0) / energy) * self.rng.choice([0, 0.99, 0.5]) if tau > 0 else 0
+            moving = self.world.at(q, [size * x for x in u])
+            a = dot(v, moving["h"]) + sum(x * moving[r]["bend"] for x, r in zip(d, rows))
+            a += sum(moving[e.get("name", "slider")]["load"] * self.world.friction(moving[e.get("name", "slider")], v) for e in self.world.sliders)
+            if a > EPS * (1 + abs(a)):
+                return False
+        return True
+
+    def signs(self, names):
+        return [dict(zip(names, s)) for s in itertools.product((1, -1), repeat=len(names))]
+
+    # -- claims -----------------------------------------------------------------------------------------------------------
+    def mass(self, leaf, q, s, closed):
+        need(not indefinite(s["M"]) and min(s["M"][k][k] for k in range(self.n)) > 0, "M at %s" % q)
+        for e in self.world.contacts + self.world.constraints + self.world.sliders:
+            values = s[e.get("name", "slider")]
+            need(all(m >= 0 for m in values["mu"]) and (values["load"] or 0) >= 0, "negative friction")
+
+    def closing_leaf(self, leaf, q, s, closed):
+        rough = [c["name"] for c in self.world.rough]
+        for size in range(len(closed) + 1):
+            for K in itertools.combinations(closed, size):
+                for gap in self.closing:
+                    # only the gaps that are really open matter
+                    if gap in closed or set(K) != set(closed):
+                        continue
+                    for signs in self.signs(rough):
+                        need(any(e["gap"] == gap and set(e["closed"]) == set(K) and e["signs"] == list(signs.values()) and
+                                 self.entry_holds(e, q, s, K, signs) for e in leaf[1]), "acceleration of %s at %s" % (gap, q))
+
+    def loss_leaf(self, leaf, q, s, closed):
+        need(leaf[0] == "loads", "an open leaf contains a position with closed gaps: %s" % q)
+        for size in range(len(self.elements) + 1):
+            for K in itertools.combinations(self.elements, size):
+                need(any(self.case_holds(case, K, q, s, closed) for case in leaf[1]), "losses with %s loaded at %s" % (K, q))
+
+    def case_holds(self, case, K, q, s, closed):
+        if case["by"] == "rank" and set(case["loaded"]) <= set(K):
+            rows = [s[c["name"]]["row"] for c in self.world.constraints] + [s[i]["row"] for i in self.names if i in self.closing]
+            for name in [e.get("name", "slider") for e in self.world.sliders] + list(K):
+                if s[name]["load"] is None or s[name]["load"] > 0:
+                    rows += [t for t, m in zip(s[name]["t"], s[name]["mu"]) if m > 0]
+            if self.doc_damping:
+                c = [[-x for x in self.world.at(q, [float(i == k) for i in range(self.n)])["nc"]] for k in range(self.n)]
+                rows += [[(c[a][b] + c[b][a]) / 2 for b in range(self.n)] for a in range(self.n)]
+            gram = [[sum(r[a] * r[b] for r in rows) for b in range(self.n)] for a in range(self.n)]
+            return solve(gram, [1.0] * self.n) is not None and not indefinite(gram)
+        if case["by"] == "load" and set(case["loaded"]) == set(K):
+            pushing = [n for n in self.names if (n in K if n in self.elements else n in self.closing or n in closed)]
+            rough = [c["name"] for c in self.world.rough if c["name"] in K]
+            return all(any(e["gap"] is None and set(e["closed"]) == set(self.closing) and e["signs"] == list(signs.values()) and
+                           self.entry_holds(e, q, s, pushing, signs) for e in case["entries"]) for signs in self.signs(rough))
+        return case["by"] == "passing" and case["element"] in K
+
+    def balance_leaf(self, leaf, q, s, closed):
+        if leaf[0] == "below":
+            return need(s["U"] - self.reference < self.rho, "Q at %s" % q)
+        if leaf[0] == "listed":
+            inner = [(number(a), number(b)) for a, b in self.doc["setting"]["sets"][leaf[1]]]
+            return need(all(lo - 1e-12 <= x <= hi + 1e-12 for x, (lo, hi) in zip(q, inner)), "a listed box")
+        rough, smooth = [c["name"] for c in self.world.rough], [c["name"] for c in self.world.constraints if c not in self.world.rough]
+        for signs in self.signs(rough):
+            def holds(e):
+                if e["signs"] != list(signs.values()):
+                    return False
+                d = self.tangent(e["d"], e["pivots"], smooth, s) if smooth else [number(x) for x in e["d"]]
+                power = dot(s["h"], d) + sum(s[x.get("name", "slider")]["load"] * self.world.friction(s[x.get("name", "slider")], d)
+                                             for x in self.world.sliders)
+                return power < self.scale(s["h"], d) and self.works(d, closed, signs, s)
+            need(any(holds(e) for e in leaf[1]), "balance at %s" % q)
+
+    def stationary(self, claim, leaf, q, s, closed):
+        if leaf[0] == "local":
+            inner = [(number(a), number(b)) for a, b in claim["N"]]
+            return need(all(lo - 1e-12 <= x <= hi + 1e-12 for x, (lo, hi) in zip(q, inner)), "a local leaf outside N")
+        d = self.tangent(leaf[1], claim["pivots"], [c["name"] for c in self.world.constraints], s)
+        need(dot(s["gradU"], d) < self.scale(s["gradU"], d), "U along a direction at %s" % q)
+        for name in closed:
+            need(dot(s[name]["row"], d) > -self.scale(s[name]["row"], d), "gap %s along a direction at %s" % (name, q))
+
+    def impacts(self, leaf, q, s, closed):
+        rows, b = [], []
+        for c in self.world.contacts:
+            if c["name"] in closed:
+                x = s[c["name"]]
+                rows.append(x["row"])
+                b.append((1 - x["eN"]) / (1 + x["eN"]))
+                for t in x["t"] if self.world.has_friction(c) else []:
+                    rows.append(t)
+                    b.append((1 - x["eT"]) / (1 + x["eT"]))
+        inverse = [solve(s["M"], r) for r in rows]
+        need(not indefinite([[dot(r, inverse[j]) * (b[i] + b[j]) for j in range(len(rows))] for i, r in enumerate(rows)]), "impacts")
+
+    def run(self):
+        doc, model = self.doc, self.doc["model"]
+        need(hashlib.sha256(model["text"].encode()).hexdigest() == model["sha256"], "hash")
+        need(doc["certified"] is True and doc["setting"]["coordinates"] == self.world.q, "setting")
+        need(set(model["parameters"]) == set(tomllib.loads(model["text"]).get("parameters", {})), "parameters")
+        conditions = {c["id"]: {x["kind"]: x for x in c["claims"]} for c in doc["conditions"]}
+        for c in doc["conditions"]:
+            need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == "9" else ("proved", True)), "grade of %s" % c["id"])
+        self.doc_damping = "linear damping" in conditions.get("3", {})
+        if doc["theorem"] == "equilibria":
+            need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
+            return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)
+        contacts = bool(self.names)
+        need(doc["theorem"] == "attractivity" and list(conditions) == list("123456789" if contacts else "123489"), "conditions")
+        need(len(doc["assumptions"]) == 1 and doc["verdict"] == "attractive" and doc["grade"] == "proved", "verdict")
+        need(doc["basis"] in (("Theorem 1", "Corollary 2") if contacts else ("Corollary 3",)), "basis")
+        self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
+        two = conditions["2"]
+        ends = {(k, s) for k, side in enumerate(self.domain) for s, x in zip(("low", "high"), side) if math.isfinite(x)}
+        need({(f["coordinate"], f["side"]) for f in two["faces"]["faces"]} == ends, "a face is missing")
+        for f in two["faces"]["faces"]:
+            k, x = f["coordinate"], self.domain[f["coordinate"]][f["side"] == "high"]
+            self.each(f["tree"], self.domain[:k] + [(x, x)] + self.domain[k + 1:], lambda *_: need(False, "a face"))
+        if self.rho < math.inf:
+            for leaf, box in self.leaves(two["bounded"]["tree"], self.domain):
+                need(leaf[0] != "bounded" or all(map(math.isfinite, itertools.chain(*box))), "an unbounded leaf")
+        self.each(two["stationary"]["tree"], self.domain, lambda *a: self.stationary(two["stationary"], *a))
+        point = [(number(a), number(b)) for a, b in two["point"]["box"]]
+        s = self.world.at([(a + b) / 2 for a, b in point])
+        need(s["U"] - self.reference < self.rho and all(s[n]["gap"] >= -1e-9 for n in self.names), "the point")
+        need(all(lo <= a and b <= hi for (a, b), (lo, hi) in zip(point, self.domain)), "the point is outside")
+        for q, s, _ in self.positions(self.domain):
+            for _ in range(4):
+                u = [self.rng.gauss(0, 1) for _ in range(self.n)]
+                need(dot(u, self.world.at(q, u)["nc"]) <= EPS, "damping supplies energy")
+        need("no other force" not in conditions["3"] or all(abs(x) < EPS for x in self.world.at([0.1] * self.n, [1.0] * self.n)["nc"]), "other forces")
+        self.each(conditions["5" if contacts else "4"]["losses"]["tree"], self.domain, self.loss_leaf, self.closing)
+        if contacts:
+            if self.closing:
+                self.each(conditions["4"]["closing"]["tree"], self.domain, self.closing_leaf)
+            coefficients = [s[c["name"]]["eN"] for c in self.world.contacts] + [s[c["name"]]["eT"] for c in self.world.contacts if self.world.has_friction(c)]
+            need(all(s[n]["eN"] >= 0 for n in self.names) and all(-1 < x < 1 for x in coefficients), "restitution")
+            if "dissipative impacts" in conditions["7"]:
+                self.each(conditions["7"]["dissipative impacts"]["tree"], self.domain, self.impacts)
+            elif "equal restitution" in conditions["7"]:
+                need(len(set(coefficients)) == 1, "equal restitution")
+            else:
+                need(not any(self.world.has_friction(c) for c in self.world.contacts), "frictionless")
+        if self.rho < math.inf:
+            self.each(conditions["8"]["equilibria"]["tree"], self.domain, self.balance_leaf)
+
+
+def violation(document, seed=1, samples=12):
+    """A false claim in words, or None if none was found."""
+    try:
+        Judge(json.loads(json.dumps(document)), seed, samples).run()
+    except Wrong as e:
+        return str(e)
+    except (KeyError, IndexError, TypeError, ValueError, ZeroDivisionError, OverflowError, AttributeError, NameError, SyntaxError) as e:
+        return "the judge cannot read the document: %r" % e
+    return None

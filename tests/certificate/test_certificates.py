@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tools/check_certificate accepts true certificates and refuses false ones: by hand, and by mutation."""
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import examples
+import judge
+import mutate
+from examples import box, changed, entry, h, numbers, split
+from support import ROOT, checker
+
+PROGRAM = os.path.join(ROOT, "tools", "check_certificate")
+
+
+def claim(document, condition, kind):
+    row = next(c for c in document["conditions"] if c["id"] == condition)
+    return next(c for c in row["claims"] if c["kind"] == kind)
+
+
+class Accepted(unittest.TestCase):
+    def test_certificates_by_hand_are_accepted_and_the_judge_finds_nothing_wrong(self):
+        for document in examples.all_examples():
+            self.assertEqual(mutate.accepted(document), (True, ""))
+            self.assertIsNone(judge.violation(document))
+
+    def test_the_report_names_the_level_the_parameters_and_the_assumption(self):
+        text = "\n".join(checker.check(examples.falling_block()))
+        for part in ("V = T + U - (0) < 20", "mu = 0.3", "limit set is positively invariant (condition 9)", "x in [-4, 4]"):
+            self.assertIn(part, text)
+
+
+class Refused(unittest.TestCase):
+    def refused(self, document, text):
+        ok, why = mutate.accepted(document)
+        self.assertFalse(ok, "accepted, but should be refused because of: " + text)
+        self.assertIn(text, why)
+
+    def test_another_model_is_refused_where_its_theorem_is_false(self):
+        block, pendulum = examples.falling_block(), examples.pendulum()
+        for document, old, new, listed, text in [
+                (block, "eN = 0.5", "eN = 1.0", {"eN": 1.0}, "condition 6"),                  # a bouncing block never rests
+                (block, "eN = 0.5", "eN = -0.1", {"eN": -0.1}, "condition 6"),
+                (block, "eT = 0.0", "eT = 1.0", {"eT": 1.0}, "condition 6"),
+                (block, "eT = 0.0", "eT = -1.0", {"eT": -1.0}, "condition 6"),
+                (block, "mu = 0.3", "mu = 0.0", {"mu": 0.0}, "condition 5"),                  # x' oscillates without friction
+                (block, "mu = 0.3", "mu = -0.3", {"mu": -0.3}, "condition 1"),                # friction that supplies energy
+                (block, "mu = 0.3", "mu = 0.7", {"mu": 0.7}, "condition 8"),                  # more equilibria
+                (block, "k = 10.0", "k = -10.0", {"k": -10.0}, "condition 2"),                # the spring pushes away
+                (block, "k = 10.0", "k = 1.0", {"k": 1.0}, "condition 2"),                    # the level set leaves the domain
+                (block, "g = 9.81", "g = -9.81", {"g": -9.81}, "condition 2"),                # the block rises for ever
+                (block, "g = 9.81", "g = 0.0", {"g": 0.0}, "condition 2"),
+                (block, "m = 1.0", "m = -1.0", {"m": -1.0}, "condition 1"),
+                (block, "m/2*(x'^2 + y'^2)", "m/2*x'^2", {}, "condition 1"),                  # no inertia
+                (block, "m*g*y", "m*g*y + 30*if(x < 0, 0, 1)", {}, "condition 2"),            # a step of the potential
+                (block, 'gN = "y"', 'gN = "y - 0.5"', {}, "condition 2"),                     # the point is below the floor
+                (block, 'gammaT = "x\'"', 'gammaT = "y\'"', {}, "condition 5"),               # friction in a wrong direction
+                (pendulum, "c = 0.5", "c = -0.5", {"c": -0.5}, "condition 3"),                # a motor
+                (pendulum, "c = 0.5", "c = 0.0", {"c": 0.0}, "condition 4"),                  # no loss
+                (pendulum, "J/2*phi'^2", "J/2*phi'^2*(1 + if(phi < 0, 1, 0))", {}, "condition 1"),   # inertia that jumps
+                (pendulum, "G = 3.0", "G = -3.0", {"G": -3.0}, "condition 2"),
+                (pendulum, "c/2*phi'^2", "c/2*phi'^2 - c*phi'", {}, "condition 3"),           # a force at rest
+                (pendulum, "c/2*phi'^2", "c/4*phi'^4", {}, "condition 3")]:                   # not linear
+            self.refused(changed(document, old, new, listed), text)
+
+    def test_a_domain_that_the_level_set_leaves_is_refused(self):
+        document = examples.falling_block()
+        document["setting"]["level"] = h(90)
+        self.refused(document, "claim 'faces'")
+        document = examples.falling_block()
+        document["setting"]["domain"] = box((-1, 4), (-0.25, 5))
+        self.refused(document, "condition 2")
+
+    def test_every_face_must_be_examined_once(self):
+        for k in range(4):
+            document = examples.falling_block()
+            del claim(document, "2", "faces")["faces"][k]
+            self.refused(document, "ends of the domain")
+        document = examples.falling_block()
+        faces = claim(document, "2", "faces")["faces"]
+        faces[0] = copy.deepcopy(faces[1])
+        self.refused(document, "twice")
+
+    def test_every_unbounded_end_must_be_examined(self):
+        for k in range(4):
+            document = examples.falling_block(examples.INF)
+            del claim(document, "2", "growth")["sides"][k]
+            self.refused(document, "ends of the domain")
+
+    def test_a_blocked_end_may_not_be_called_rising_and_the_reverse(self):
+        document = examples.falling_block(examples.INF)
+        sides = claim(document, "2", "growth")["sides"]
+        sides[2]["tree"], sides[3]["tree"] = sides[3]["tree"], sides[2]["tree"]
+        self.refused(document, "condition 2")
+        document = examples.falling_block(examples.INF)
+        claim(document, "2", "growth")["sides"][1]["tree"] = split(1, 3, ["gap", "floor"], ["rises"])
+        self.refused(document, "condition 2")
+
+    def test_an_unbounded_box_is_not_bounded(self):
+        document = examples.falling_block()
+        document["setting"]["domain"] = box((-examples.INF, 4), (-0.25, 5))
+        claim(document, "2", "faces")["faces"].pop(0)
+        self.refused(document, "bounded")
+
+    def test_a_local_leaf_must_lie_in_N(self):
+        document = examples.falling_block()
+        claim(document, "2", "stationary")["tree"] = ["local"]
+        self.refused(document, "inside N")
+        for kind in ("stationary", "unique"):
+            claim(document, "2", kind)["N"] = document["setting"]["domain"]
+        self.assertEqual(mutate.accepted(document)[0], True, "U is convex: the whole domain may be N")
+
+    def test_stationary_and_unique_must_speak_of_one_box(self):
+        document = examples.falling_block()
+        claim(document, "2", "unique")["N"] = box((-0.01, 0.01), (-0.01, 0.01))
+        self.refused(document, "condition 2")
+
+    def test_a_case_of_loads_may_not_be_dropped(self):
+        for k in range(2):
+            document = examples.falling_block()
+            del claim(document, "5", "losses")["tree"][1][k]
+            self.refused(document, "condition 5")
+
+    def test_a_combination_of_closed_gaps_may_not_be_dropped(self):
+        document = examples.falling_block()
+        claim(document, "4", "closing")["tree"] = ["accelerations", []]
+        self.refused(document, "condition 4")
+        claim(document, "4", "closing")["tree"] = ["accelerations", [entry("floor", [], [-1])]]
+        self.refused(document, "condition 4")
+        claim(document, "4", "closing")["tree"] = ["accelerations", [entry("floor", [], [0])]]
+        self.refused(document, "condition 4")
+
+    def test_common_leaves_hold_over_their_whole_box(self):
+        for leaf in (["gap", "floor"], ["level"], ["gap", "wall"], ["constraint", "floor"], ["open", "floor"], ["separated", numbers(0, -1)]):
+            document = examples.falling_block()
+            claim(document, "1", "mass")["tree"] = leaf
+            self.refused(document, "condition 1")
+
+    def test_splits_outside_a_box_are_refused(self):
+        for at in (4, -4, 100, examples.INF):
+            document = examples.falling_block()
+            claim(document, "1", "mass")["tree"] = split(0, at, ["definite"], ["definite"])
+            self.assertFalse(mutate.accepted(document)[0])
+
+    def test_impacts_that_supply_energy_are_refused(self):
+        text = examples.FALLING_BLOCK.replace("m/2*(x'^2 + y'^2)", "m/2*(x'^2 + y'^2) + 0.9*m*x'*y'").replace("eT = 0.0", "eT = -0.9").replace("eN = 0.5", "eN = 0.0")
+        proof = checker.Proof(checker.Model(text, {}), examples.falling_block()["setting"])
+        with self.assertRaises(checker.Refused):           # Newton's law with eN = 0, eT = -0.9 and coupled directions
+            proof.impacts({"kind": "dissipative impacts", "tree": ["definite"]})
+        with self.assertRaises(checker.Refused):
+            proof.impacts({"kind": "equal restitution"})
+        with self.assertRaises(checker.Refused):
+            proof.impacts({"kind": "frictionless"})
+
+    def test_friction_of_constraints_in_impacts_is_not_covered(self):
+        text = examples.FALLING_BLOCK.replace("eT = 0.0", "eT = 0.5") + '\n[[constraint]]\nname = "rail"\ng = "x"\ngammaT = "y\'"\nmu = 0.1\n'
+        proof = checker.Proof(checker.Model(text, {}), examples.falling_block()["setting"])
+        with self.assertRaises(checker.Refused):
+            proof.impacts({"kind": "equal restitution"})
+
+    def test_contacts_outside_I_C_push_in_the_condition_of_losses(self):
+        """A second floor that lies below pushes the block up, so that the first one need not be loaded."""
+        document = changed(examples.falling_block(), '[[contact]]', '[[contact]]\nname = "other"\ngN = "y"\neN = "eN"\n\n[[contact]]')
+        self.refused(document, "condition 2")
+        proof = checker.Proof(checker.Model(document["model"]["text"], {}), document["setting"])
+        elements = [e for e in proof.m.contacts if e.name == "floor"]
+        with self.assertRaises(checker.Refused):
+            proof.loads((), elements, [entry(None, ["floor"], [1])], proof.domain, False)
+
+    def test_parameters_must_be_those_of_the_model(self):
+        document = examples.falling_block()
+        document["model"]["parameters"]["mu"] = h(0.30000000000000004)
+        self.refused(document, "listed value")
+        document = examples.falling_block()
+        del document["model"]["parameters"]["mu"]
+        self.refused(document, "listed parameters")
+        document = examples.falling_block()
+        document["model"]["parameters"]["extra"] = h(1)
+        self.refused(document, "listed parameters")
+        document = examples.falling_block()
+        document["model"]["overrides"] = {"mu": "0.9"}
+        self.refused(document, "listed value")
+        document["model"]["parameters"]["mu"] = h(0.9)
+        self.refused(document, "condition 8")
+
+    def test_an_expression_of_parameters_is_compared_with_its_listed_value(self):
+        document = changed(examples.pendulum(), "c = 0.5", 'c = "J/3 - 1/6"')
+        self.assertEqual(mutate.accepted(document), (True, ""))
+        document["model"]["parameters"]["c"] = h(0.5 * (1 + 1e-11))
+        self.refused(document, "listed value")
+
+    def test_the_hash_of_another_text_is_refused(self):
+        document = examples.falling_block()
+        document["model"]["text"] += "\n"
+        self.refused(document, "hash")
+
+    def test_grades_assumptions_and_theorems_may_not_be_exchanged(self):
+        for key, value in [("theorem", "equilibria"), ("theorem", "instability"), ("basis", "Corollary 3"), ("verdict", "stable"), ("grade", "numerical"),
+                           ("certified", False), ("certified", 1), ("assumptions", []), ("assumptions", ["a", "b"]), ("version", 2), ("format", "x")]:
+            document = examples.falling_block()
+            document[key] = value
+            self.assertFalse(mutate.accepted(document)[0], (key, value))
+        for name in "123456789":
+            document = examples.falling_block()
+            row = next(c for c in document["conditions"] if c["id"] == name)
+            row["verdict"] = "proved" if name == "9" else "numerical"
+            self.refused(document, "condition " + name)
+            document = examples.falling_block()
+            document["conditions"] = [c for c in document["conditions"] if c["id"] != name]
+            self.refused(document, "the theorem has the conditions")
+
+    def test_corollary_2_needs_uncoupled_directions(self):
+        document = changed(examples.falling_block(), "gammaT = \"x'\"", "gammaT = \"x' + 0.1*y'\"")
+        self.assertFalse(mutate.accepted(document)[0])
+
+    def test_a_list_of_equilibria_must_contain_them_all(self):
+        document = examples.block_equilibria()
+        document["setting"]["sets"] = [box((-0.25, 0.25), (-0.5, 0.5))]
+        self.refused(document, "set")
+        document = examples.block_equilibria()
+        document["setting"]["level"] = h(5)
+        self.refused(document, "setting")
+
+
+class Program(unittest.TestCase):
+    def run_program(self, text, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "certificate.json")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text)
+            for name, content in (("same.toml", examples.FALLING_BLOCK), ("other.toml", examples.FALLING_BLOCK + " ")):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                    f.write(content)
+            result = subprocess.run([sys.executable, PROGRAM, path, *[a if a.startswith("-") else os.path.join(folder, a) for a in arguments]],
+                                    capture_output=True, text=True, timeout=120)
+            return result.returncode, result.stdout + result.stderr
+
+    def test_the_exit_code_says_accepted_refused_or_unreadable(self):
+        text = json.dumps(examples.falling_block())
+        code, output = self.run_program(text)
+        self.assertEqual((code, output.split()[0]), (0, "accepted:"))
+        self.assertEqual(self.run_program(text, "--model", "same.toml")[0], 0)
+        code, output = self.run_program(text, "--model", "other.toml")
+        self.assertEqual((code, "another model" in output), (1, True))
+        code, output = self.run_program(text.replace('"level": "%s"' % h(20), '"level": "%s"' % h(200)))
+        self.assertEqual((code, "refused: condition 2, claim 'faces'" in output), (1, True))
+        for bad in ("", "{", "[]", "nan", text.replace('"version": 1', '"version": 1.0'), text.replace('"version": 1', '"version": NaN'),
+                    text.replace('"version": 1', '"version": 1, "version": 1'), text[:-1], "[" * 100000, text.replace('"0x', '"1x'),
+                    text.replace('"program": "by hand"', '"program": "by hand", "more": 1')):
+            self.assertEqual(self.run_program(bad)[0], 2, bad[:60])
+        self.assertEqual(self.run_program(text, "--model", "missing.toml")[0], 2)
+        self.assertEqual(self.run_program(text, "--what")[0], 2)
+
+    def test_the_program_is_one_short_file_with_the_standard_library_alone(self):
+        with open(PROGRAM, encoding="utf-8") as f:
+            lines = f.read().split("\n")
+        self.assertLessEqual(len(lines), 1200)
+        modules = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))}
+        self.assertLessEqual(modules, set(sys.stdlib_module_names))
+
+
+class Mutations(unittest.TestCase):
+    def test_no_mutated_certificate_that_is_false_is_accepted(self):
+        count, taken, false, wrong = mutate.run(examples.all_examples(), 1500, 20)
+        self.assertEqual([w[:3] for w in wrong], [])
+        self.assertGreater(taken, 50, "some mutations are harmless and must not be refused for a wrong reason")
+
+    def test_the_mutations_find_checks_that_are_left_out(self):
+        """With a part of the checker removed, false certificates are accepted, and the judge says so."""
+        for name in ("faces", "stationary", "unbalanced", "losses"):
+            original = getattr(checker.Proof, name)
+            try:
+                setattr(checker.Proof, name, lambda self, *arguments: None)
+                false = mutate.run(examples.all_examples(), 150, 5)[2]
+            finally:
+                setattr(checker.Proof, name, original)
+            self.assertGreater(false, 0, "without '%s' nothing false was accepted" % name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -4,12 +4,25 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "saltus/io/report/certificate_file.hpp"
 #include "saltus/proof/claims.hpp"
 
 namespace saltus::cli {
 
-/// Writes the file of --certificate (docs/certificate-format.md) and says on standard error what it contains.
-void write_certificate_file(const std::string& path, const OutputOptions& options, const io::LoadedModel& loaded,
-                            const proof::CertifiedStatement& statement);
+/// The options --certificate and --check.
+struct CertificateOptions {
+    std::string file;    ///< certificate file to write; empty: none
+    bool check = false;  ///< run the independent checker on it
+};
+
+/// Throws Error if --check is given without --certificate, or if the checker cannot be found. To be called before the
+/// computation.
+void prepare_certificate(const CertificateOptions& options);
+
+/// Writes the certificate file (docs/certificate-format.md), says on standard error what it contains, and has it
+/// checked if this was asked for. A certificate with conditions that are not certified is not checked: it would be
+/// refused. Throws Error if the file cannot be written.
+io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
+                                         const io::LoadedModel& loaded, const proof::CertifiedStatement& statement);
 
 }  // namespace saltus::cli

@@ -162,6 +162,12 @@ CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     return command;
 }
 
+/// --certificate and --check.
+void add_certificate(CLI::App& command, cli::CertificateOptions& c) {
+    command.add_option("--certificate", c.file, "Write a certificate file that other programs can check");
+    command.add_flag("--check", c.check, "Have it checked by tools/check_certificate (needs Python 3.11)");
+}
+
 CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
     CLI::App* command = app.add_subcommand("equilibria", "Equilibrium sets, or whether one position is an equilibrium");
     add_common(*command, c.common);
@@ -174,7 +180,7 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
                      "Where to prove that no set is missing, x=-1:1; repeatable; default: as far as possible")
         ->allow_extra_args(false);
     command->add_option("--time", c.time, "Freeze a model that depends on time at this time");
-    command->add_option("--certificate", c.certificate, "Write a certificate of completeness that others can check");
+    add_certificate(*command, c.certificate);
     command->footer("Example:  saltus equilibria models/rocking-bar.toml --at x=0.1,y=0,phi=0");
     return command;
 }
@@ -242,7 +248,7 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
         "--V", [&c](const std::string& text) { c.V = text, c.V_given = true; },
         "Lyapunov function of coordinates, velocities, parameters, T and U; default: the energy");
     command->add_option("--budget", c.budget, "Number of boxes that each search of a proof may examine (20000)");
-    command->add_option("--certificate", c.certificate, "Write a certificate file that other programs can check");
+    add_certificate(*command, c.certificate);
     command->footer("Example:  saltus certify models/rocking-bar.toml --set mu=0.4");
     return command;
 }
@@ -396,8 +402,8 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
-    const std::vector<std::string> with_value{"--out", "--threads", "--seconds"},
-        alone{"--quiet", "--json", "--resume"};
+    const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate"},
+        alone{"--quiet", "--json", "--resume", "--check"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const std::string& o) { return word == o || word.starts_with(o + "="); });

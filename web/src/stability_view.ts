@@ -7,6 +7,13 @@ import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { color as themeColor, curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
+/// Whether the independent checker accepted the certificate file.
+function certificateFile(c: any): string {
+    const complete = c.certified ? "all conditions are certified" : "not all conditions are certified";
+    const checked = c.checked === "not checked" ? "not checked independently" : `${c.checked} by the independent checker`;
+    return `${c.file}: ${complete}, ${checked}`;
+}
+
 /// A certificate: verdict, level, and the table of conditions. Statements that the verdict does not need come last.
 export function certifyView(data: any, known: Known): HTMLElement {
     const all = [...(data.conditions ?? []), ...(data.further ?? [])];
@@ -25,6 +32,7 @@ export function certifyView(data: any, known: Known): HTMLElement {
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
                 ["scope", data.scope ?? null],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
+                ["certificate file", data.certificate ? certificateFile(data.certificate) : null],
                 ["equilibrium", data.equilibrium?.q ? pairs(data.equilibrium.q) : null],
                 ["forces there", data.equilibrium?.forces ? forces(data.equilibrium.forces) : null],
                 ["with springs", data.penalty?.q ? `${data.penalty.scope}; ${pairs(data.penalty.q)}; ${forces(data.penalty.forces)}` : data.penalty?.reason ?? null],

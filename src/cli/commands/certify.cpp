@@ -5,7 +5,6 @@
 #include <functional>
 
 #include "cli/assignments.hpp"
-#include "cli/certificate_option.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/regulation.hpp"
@@ -53,7 +52,16 @@ int exit_code() { return interrupt_asked() ? interrupted : done; }
     abandon(interrupted);
 }
 
-int certify_regulation(const CertifyCommand& c, const model::Model& m, io::ResultFolder* out) {
+/// The claims of a certificate, in so far as they can be written.
+proof::CertifiedStatement claims_of(const CertifyCommand& c, const model::Model& m,
+                                    const proof::Certificate& certificate, const std::function<bool()>& stop) {
+    if (certificate.theorem == proof::Theorem::attractivity)
+        return stability::attractivity_claims(m, certificate, {c.budget, stop});
+    return proof::uncertified(certificate, m.coordinates, "certificates of this theorem are not written yet");
+}
+
+int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, io::ResultFolder* out) {
+    const model::Model& m = loaded.model;
     control::RegulationOptions options;
     options.stop = stop_of(c);
     std::vector<double> at = m.q0;
@@ -62,6 +70,8 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m, io::Resul
     io::RegulationReport report{m.name, m.coordinates, {}, {}};
     if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified();
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
+    if (!c.certificate.file.empty())
+        write_certificate(c.certificate, c.common, loaded, claims_of(c, m, report.certificate.table, options.stop));
     const auto json = [&] { return io::regulation_json(report); };
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
@@ -69,15 +79,10 @@ int certify_regulation(const CertifyCommand& c, const model::Model& m, io::Resul
     return exit_code();
 }
 
-/// Writes the file of --certificate and says what it contains.
-void write_certificate(const CertifyCommand& c, const io::LoadedModel& loaded, const proof::Certificate& certificate,
-                       const std::function<bool()>& stop) {
-    const proof::CertifiedStatement statement =
-        certificate.theorem == proof::Theorem::attractivity
-            ? stability::attractivity_claims(loaded.model, certificate, {c.budget, stop})
-            : proof::uncertified(certificate, loaded.model.coordinates,
-                                 "certificates of this theorem are not written yet");
-    write_certificate_file(c.certificate, c.common, loaded, statement);
+/// A certificate that says that everything is certified, but was not accepted, is a failure of the program.
+int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
+    const bool missed = written && options.check && written->certified && written->checked != "accepted";
+    return missed ? failed : exit_code();
 }
 
 }  // namespace
@@ -88,6 +93,9 @@ int certify(const CertifyCommand& c) {
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
     if (c.V_given && c.V.find_first_not_of(" \t") == std::string::npos)
         throw Error("--V is empty", {"--V", 0, 0}, "write a function of the state, such as \"T + U\"");
+    if (c.V_given && !c.certificate.file.empty())
+        throw Error("certificate files are written for V = T + U only", {"--certificate", 0, 0}, "leave out --V");
+    prepare_certificate(c.certificate);
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;
@@ -99,7 +107,7 @@ int certify(const CertifyCommand& c) {
         throw Error("--V is for attractivity and instability; regulation has its own function", {"--V", 0, 0},
                     "leave out --V, or ask for --theorem attractivity");
     if (theorem ? *theorem == proof::Theorem::regulation : !c.V_given && regulates(m))
-        return certify_regulation(c, m, out.get());
+        return certify_regulation(c, loaded, out.get());
     stability::CertifyOptions options;
     options.stop = stop_of(c);
     std::vector<double> at = m.q0;
@@ -108,12 +116,14 @@ int certify(const CertifyCommand& c) {
     options.V = c.V;
     io::CertifyReport report{m.name, m.coordinates, {}};
     if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
-    if (!c.certificate.empty()) write_certificate(c, loaded, report.certificate, options.stop);
+    if (!c.certificate.file.empty())
+        report.written =
+            write_certificate(c.certificate, c.common, loaded, claims_of(c, m, report.certificate, options.stop));
     const auto json = [&] { return io::certify_json(report); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::certify_text(report); }});
-    return exit_code();
+    return exit_code_of(c.certificate, report.written);
 }
 
 }  // namespace saltus::cli

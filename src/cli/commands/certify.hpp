@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/certificate_option.hpp"
 
 namespace saltus::cli {
 
@@ -16,11 +16,11 @@ struct CertifyCommand {
     std::string V;                ///< Lyapunov function of the user; empty: the energy
     bool V_given = false;         ///< --V was given, possibly empty
     long budget = 20'000;         ///< boxes that each search of a proof may examine
-    std::string certificate;      ///< certificate file to write; empty: none
-    bool check = false;           ///< check the certificate with the independent checker
+    CertificateOptions certificate;
 };
 
-/// Runs the command and returns the exit code: 0 whatever the verdict is, 130 after an interrupt. The rows that were
+/// Runs the command and returns the exit code: 0 whatever the verdict is, 130 after an interrupt, 3 if the
+/// independent checker does not accept the certificate. The rows that were
 /// decided before the limit or the interrupt are written; the others are not examined.
 int certify(const CertifyCommand& command);
 

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "cli/assignments.hpp"
-#include "cli/certificate_option.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -79,6 +78,7 @@ std::vector<std::pair<double, double>> region_of(const EquilibriaCommand& c, con
 
 int equilibria(const EquilibriaCommand& c) {
     if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
+    prepare_certificate(c.certificate);
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     const auto out = open_results(c.common, "equilibria", {c.common.model});
@@ -93,11 +93,12 @@ int equilibria(const EquilibriaCommand& c) {
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
-    if (!c.certificate.empty()) {
+    std::optional<io::WrittenCertificate> written;
+    if (!c.certificate.file.empty()) {
         stability::ClaimOptions claims;
         claims.stop = interrupt_asked;
-        write_certificate_file(c.certificate, c.common, loaded,
-                               stability::completeness_claims(m, report.equilibria, claims));
+        written = write_certificate(c.certificate, c.common, loaded,
+                                    stability::completeness_claims(m, report.equilibria, claims));
     }
     // Forces along the sets that are curves, for plots. More sets than these fill no page.
     constexpr std::size_t max_curves = 8;
@@ -118,7 +119,8 @@ int equilibria(const EquilibriaCommand& c) {
                  folder.add("equilibria.json", io::equilibria_json(report, io::Timing::left_out));
              },
              [&] { return io::equilibria_json(report); }, [&] { return io::equilibria_text(report); }});
-    return report.equilibria.status == stability::SearchStatus::interrupted ? interrupted : done;
+    if (report.equilibria.status == stability::SearchStatus::interrupted) return interrupted;
+    return written && c.certificate.check && written->certified && written->checked != "accepted" ? failed : done;
 }
 
 }  // namespace saltus::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/certificate_option.hpp"
 
 namespace saltus::cli {
 
@@ -15,7 +15,7 @@ struct EquilibriaCommand {
     std::vector<std::string> at;      ///< the position to examine; empty: search for all sets
     std::vector<std::string> region;  ///< positions in which the list is to be complete, x=-1:1; empty: all
     std::optional<double> time;       ///< freeze a model that depends on time at this time
-    std::string certificate;          ///< certificate file of completeness to write; empty: none
+    CertificateOptions certificate;   ///< of the completeness of the search
 };
 
 /// Runs the command and returns the exit code: 0 whether or not there are equilibria.

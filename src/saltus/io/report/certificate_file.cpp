@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/report/certificate_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/detail/json.hpp"
@@ -104,12 +106,18 @@ std::string certificate_json(const LoadedModel& loaded, const proof::CertifiedSt
 }
 
 std::string certificate_text(const proof::CertifiedStatement& s) {
-    std::string text;
-    for (const proof::CertifiedCondition& c : s.conditions)
-        if (c.certified) text += (text.empty() ? "" : ", ") + c.id;
-    text = text.empty() ? "nothing is certified" : "conditions " + text + " are certified";
-    for (const proof::CertifiedCondition& c : s.conditions)
-        if (!c.certified && c.verdict != proof::Verdict::assumed) text += "; " + c.id + " is not: " + c.why;
+    std::vector<std::string> shown, reasons;
+    for (const proof::CertifiedCondition& c : s.conditions) {
+        if (c.certified) shown.push_back(c.id);
+        if (c.certified || c.verdict == proof::Verdict::assumed) continue;
+        // Conditions that are not certified for the same reason stand together.
+        const std::string reason = "not certified: " + c.why;
+        if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) reasons.push_back(reason);
+    }
+    std::string text = shown.empty()       ? "no condition is certified"
+                       : shown.size() == 1 ? "condition " + shown[0] + " is certified"
+                                           : "conditions " + listing(shown) + " are certified";
+    for (const std::string& reason : reasons) text += "; " + reason;
     return text;
 }
 

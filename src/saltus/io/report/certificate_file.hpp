@@ -16,7 +16,15 @@ struct LoadedModel;  // load_model.hpp
 /// because its text could then not be repeated exactly.
 std::string certificate_json(const LoadedModel& loaded, const proof::CertifiedStatement& statement);
 
-/// "certified: conditions 1, 2; not certified: 5 (why)", for a terminal.
+/// What a certificate file contains, for a terminal: "conditions 1 and 2 are certified; not certified: why".
 std::string certificate_text(const proof::CertifiedStatement& statement);
+
+/// What became of a certificate file, for the report of the command that wrote it.
+struct WrittenCertificate {
+    std::string file;                     ///< path as given
+    bool certified = false;               ///< all conditions are certified or assumed
+    std::string checked = "not checked";  ///< by the independent checker: "accepted", "refused" or "not checked"
+    std::string answer;                   ///< first line of the checker; empty: it did not run
+};
 
 }  // namespace saltus::io

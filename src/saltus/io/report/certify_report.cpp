@@ -120,6 +120,11 @@ std::string certify_json(const CertifyReport& r) {
         j["eigenvalues"] = c.eigenvalues;
     }
     j["warnings"] = c.warnings;
+    if (r.written)
+        j["certificate"] = {{"file", r.written->file},
+                            {"certified", r.written->certified},
+                            {"checked", r.written->checked},
+                            {"answer", r.written->answer}};
     return json::document(j);
 }
 
@@ -167,6 +172,12 @@ std::string certify_text(const CertifyReport& r) {
                         folded(c.summary, indent, width));
     for (const std::string& a : c.assumptions) text += "  assumed     " + folded(a, indent, width) + "\n";
     for (const std::string& w : c.warnings) text += "  warning     " + w + "\n";
+    if (r.written)
+        text += "  certificate " + r.written->file + ": " +
+                (r.written->certified ? "all conditions are certified, " : "not all conditions are certified, ") +
+                (r.written->checked == "not checked" ? "not checked independently"
+                                                     : r.written->checked + " by the independent checker") +
+                "\n";
     return text;
 }
 

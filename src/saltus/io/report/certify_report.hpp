@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "saltus/io/report/certificate_file.hpp"
 #include "saltus/proof/certificate.hpp"
 
 /// The result of `saltus certify` as text and JSON. Certificates of regulation have regulation_report.hpp.
@@ -14,6 +16,7 @@ struct CertifyReport {
     std::string model;
     std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     proof::Certificate certificate;
+    std::optional<WrittenCertificate> written = {};  ///< the certificate file, if one was written
 };
 
 /// For a terminal: the conditions with verdict, evidence and witness, the level ρ*, and the verdict.

@@ -77,12 +77,25 @@ std::string solve_section(const Json& j) {
            html_table({"file", "kind", "contacts", "method", "status", "residual", "iterations", "seconds"}, rows);
 }
 
+/// Whether a certificate file was written, and whether the independent checker accepted it.
+std::string certificate_line(const Json& j) {
+    const Json written = j.value("certificate", Json());
+    if (!written.is_object()) return "";
+    const std::string checked = word(written, "checked");
+    const bool complete = written.value("certified", false);
+    return "<p>certificate file " + escaped(word(written, "file")) + ": " +
+           (complete ? "all conditions are certified, " : "not all conditions are certified, ") +
+           (checked == "not checked" ? "not checked independently"
+                                     : "<b>" + escaped(checked) + "</b> by the independent checker") +
+           "</p>";
+}
+
 std::string certify_section(const Json& j) {
     std::vector<std::vector<std::string>> rows;
     for (const Json& c : j.value("conditions", Json::array()))
         rows.push_back({word(c, "id"), word(c, "text"), word(c, "verdict"), word(c, "evidence")});
     return "<p>" + escaped(word(j, "theorem")) + ": <b>" + escaped(word(j, "verdict")) + "</b> (" +
-           escaped(word(j, "grade")) + "), ρ* = " + word(j, "rho") + "</p>" +
+           escaped(word(j, "grade")) + "), ρ* = " + word(j, "rho") + "</p>" + certificate_line(j) +
            html_table({"condition", "", "verdict", "evidence"}, rows);
 }
 

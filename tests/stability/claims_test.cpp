@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The claims of certificate files. Whether they are true is decided by the independent checker (tests/cli); here it is
+// tested that all conditions get claims where they should, and none where the statement is false.
+#include "saltus/stability/certify/claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include "saltus/io/model/load_model.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/stability/certify/attractivity.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using proof::CertifiedStatement;
+
+model::Model shipped(const std::string& name, const model::BuildOptions& build = {}) {
+    return io::load_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml", build).model;
+}
+
+const proof::CertifiedCondition& condition(const CertifiedStatement& s, const std::string& id) {
+    for (const proof::CertifiedCondition& c : s.conditions)
+        if (c.id == id) return c;
+    ADD_FAILURE() << "no condition " << id;
+    return s.conditions.front();
+}
+
+TEST(CertificateClaims, AllConditionsOfTheRockingBarAreCertifiedJustBelowItsLevel) {
+    const model::Model m = shipped("rocking-bar");
+    const proof::Certificate c = certify_attractivity(m);
+    const CertifiedStatement s = attractivity_claims(m, c);
+    EXPECT_TRUE(s.certified());
+    EXPECT_LT(s.level, c.rho_verified);
+    EXPECT_GT(s.level, 0.98 * c.rho_verified);
+    EXPECT_EQ(s.I_C, (std::vector<std::string>{"left", "right"}));
+}
+
+/// A certificate whose level is raised beyond the truth: free flight no longer closes the gaps, and tilted positions
+/// of the bar belong to the level set.
+TEST(CertificateClaims, AFalseLevelIsNotCertified) {
+    const model::Model m = shipped("rocking-bar");
+    proof::Certificate c = certify_attractivity(m);
+    c.rho_verified *= 20.0;
+    ClaimOptions few;
+    few.budget = 500;
+    const CertifiedStatement s = attractivity_claims(m, c, few);
+    EXPECT_FALSE(s.certified());
+    EXPECT_FALSE(condition(s, "2").certified);
+    EXPECT_FALSE(condition(s, "4").certified);
+    EXPECT_TRUE(condition(s, "2").claims.empty());
+}
+
+TEST(CertificateClaims, ALevelBelowTheEquilibriumSetIsNotCertified) {
+    const model::Model m = shipped("rocking-bar");
+    proof::Certificate c = certify_attractivity(m);
+    c.rho_verified = 0.2;  // V on the equilibrium set reaches 0.433
+    ClaimOptions few;
+    few.budget = 500;
+    const CertifiedStatement s = attractivity_claims(m, c, few);
+    EXPECT_FALSE(condition(s, "8").certified);
+    EXPECT_TRUE(condition(s, "6").certified);
+}
+
+TEST(CertificateClaims, AVerdictThatIsNotProvedHasNoClaims) {
+    model::BuildOptions build;
+    build.set = {{"k", "3"}};  // condition 8 fails
+    const model::Model m = shipped("rocking-bar", build);
+    const CertifiedStatement s = attractivity_claims(m, certify_attractivity(m));
+    EXPECT_FALSE(s.certified());
+    for (const proof::CertifiedCondition& c : s.conditions) EXPECT_TRUE(c.claims.empty()) << c.id;
+}
+
+TEST(CertificateClaims, ACompleteSearchIsCertifiedWithBoxesAroundItsSets) {
+    const model::Model m = shipped("falling-block");
+    const Equilibria found = equilibria(m);
+    const CertifiedStatement s = completeness_claims(m, found);
+    EXPECT_TRUE(s.certified());
+    ASSERT_EQ(s.sets->size(), 1U);
+    EXPECT_LT((*s.sets)[0][0].lo, -0.2943);
+    EXPECT_GT((*s.sets)[0][0].lo, -0.32);
+}
+
+TEST(CertificateClaims, AListWithAMissingSetIsNotCertified) {
+    const model::Model m = shipped("constrained-beam");
+    Equilibria found = equilibria(m);
+    ASSERT_EQ(found.sets.size(), 2U);
+    found.sets.pop_back();
+    ClaimOptions few;
+    few.budget = 2000;
+    const CertifiedStatement s = completeness_claims(m, found, few);
+    EXPECT_FALSE(s.certified());
+    EXPECT_FALSE(condition(s, "complete").certified);
+}
+
+TEST(CertificateClaims, FeedbackIsNotCertified) {
+    const model::Model m = shipped("saturated-arm");
+    const CertifiedStatement s = completeness_claims(m, equilibria(m));
+    EXPECT_FALSE(s.certified());
+    EXPECT_EQ(condition(s, "complete").why, "feedback is not certified");
+}
+
+}  // namespace
+}  // namespace saltus::stability

@@ -154,6 +154,53 @@ def block_equilibria():
                     BLOCK_PARAMETERS, verdict="complete")
 
 
+ARM = """
+[system]
+q = ["q"]
+T = "I/2*q'^2"
+
+[parameters]
+I = 0.05
+Kp = 1.0
+Kv = 0.1
+q0 = 0.5
+e = 1.0
+
+[[contact]]
+name = "stop"
+gN = "q - q0"
+eN = "e"
+impact = "energy"
+
+[control]
+actuated = ["q"]
+Kp = "Kp"
+Kv = "Kv"
+"""
+
+
+def arm():
+    """A controlled arm that wants to reach q = 0 and meets a stop at q = 0.5: it ends there, although it bounces without loss."""
+    setting = {"coordinates": ["q"], "domain": box((-INF, INF)), "reference": h(0.125), "level": "inf", "I_C": []}
+    sides = [{"coordinate": 0, "side": "low", "at": h(0.25), "tree": ["gap", "stop"]}, {"coordinate": 0, "side": "high", "at": h(1), "tree": ["rises"]}]
+    near = box((0.25, 1))
+    conditions = {
+        "law": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "3": [{"kind": "faces", "faces": []}, {"kind": "growth", "sides": sides},
+              {"kind": "stationary", "N": near, "pivots": [], "tree": split(0, 0.25, ["gap", "stop"], split(0, 0.75, ["local"], ["separated", numbers(-1)]))},
+              {"kind": "unique", "N": near, "pivots": [], "closed": [{"gap": "stop", "direction": numbers(-1)}], "qualification": numbers(1), "kappa": h(0)},
+              {"kind": "point", "box": box((0.75, 0.75))}],
+        "R8": [{"kind": "passive impacts"}],
+        "R6": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
+        "2": [],
+    }
+    result = document(ARM, "regulation", "Theorem 5", setting, conditions, {"I": 0.05, "Kp": 1.0, "Kv": 0.1, "q0": 0.5, "e": 1.0})
+    result["conditions"][-1].update(verdict="assumed", certified=False)
+    result["assumptions"] = ["motions exist, are unique, and depend continuously on their start"]
+    return result
+
+
 def changed(certificate, old, new, parameters=None):
     """The certificate with another model: `old` is replaced by `new` in the text, with the right hash."""
     result = copy.deepcopy(certificate)
@@ -166,4 +213,4 @@ def changed(certificate, old, new, parameters=None):
 
 
 def all_examples():
-    return [falling_block(), falling_block(INF), pendulum(), block_equilibria()]
+    return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm()]

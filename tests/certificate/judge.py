@@ -130,7 +130,7 @@ class World:
         data = tomllib.loads(document["model"]["text"])
         self.q = data["system"]["q"]
         self.n = len(self.q)
-        self.system, self.let = data["system"], data.get("let", {})
+        self.system, self.let, self.control = data["system"], data.get("let", {}), data.get("control")
         self.names = dict(FUNCTIONS, **{k: float.fromhex(v) for k, v in document["model"]["parameters"].items()})
         self.contacts, self.constraints, self.sliders = (data.get(k, []) for k in ("contact", "constraint", "slider"))
         self.rough = [c for c in self.constraints if self.has_friction(c)]
@@ -162,6 +162,9 @@ class World:
         names, n = self.state(q, u), self.n
         system = self.system
         T, U, R = (self.jet(system.get(k, 0), names) for k in ("T", "U", "R"))
+        for a in self.control["actuated"] if self.control else []:       # gains that are one number
+            U = U + (names[a] - self.jet(self.control.get("reference", {}).get(a, 0), names)) ** 2 * self.jet(self.control.get("Kp", 0), names) * 0.5
+            R = R + names[a + "_v"] ** 2 * self.jet(self.control.get("Kv", 0), names) * 0.5
         f = [self.jet(system.get("f", {}).get(a, 0), names).v for a in self.q]
         v = list(u or [0.0] * n)
         M = [row[n:] for row in T.h[n:]]
@@ -423,15 +426,23 @@ class Judge:
         need(set(model["parameters"]) == set(tomllib.loads(model["text"]).get("parameters", {})), "parameters")
         conditions = {c["id"]: {x["kind"]: x for x in c["claims"]} for c in doc["conditions"]}
         for c in doc["conditions"]:
-            need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == "9" else ("proved", True)), "grade of %s" % c["id"])
+            assumption = {"attractivity": "9", "regulation": "2"}.get(doc["theorem"])
+            need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
         self.doc_damping = "linear damping" in conditions.get("3", {})
         if doc["theorem"] == "equilibria":
             need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)
-        contacts = bool(self.names)
-        need(doc["theorem"] == "attractivity" and list(conditions) == list("123456789" if contacts else "123489"), "conditions")
+        contacts, regulation = bool(self.names), doc["theorem"] == "regulation"
+        need(doc["theorem"] in ("attractivity", "regulation"), "theorem")
         need(len(doc["assumptions"]) == 1 and doc["verdict"] == "attractive" and doc["grade"] == "proved", "verdict")
-        need(doc["basis"] in (("Theorem 1", "Corollary 2") if contacts else ("Corollary 3",)), "basis")
+        if regulation:
+            need(list(conditions) == ["law", "1", "3", "R8", "R6", "2"] and doc["basis"] == "Theorem 5" and not self.closing, "conditions")
+            self.doc_damping = True
+            conditions = {"1": conditions["1"], "2": conditions["3"], "3": conditions["law"], "4": conditions["R6"], "R8": conditions["R8"]}
+        else:
+            need(list(conditions) == list("123456789" if contacts else "123489"), "conditions")
+            need(doc["basis"] in (("Theorem 1", "Corollary 2") if contacts else ("Corollary 3",)), "basis")
+        self.only = None if regulation else self.only
         if self.asked("1"):
             self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
         two = conditions["2"]
@@ -454,8 +465,11 @@ class Judge:
                 u = [self.rng.gauss(0, 1) for _ in range(self.n)]
                 need(dot(u, self.world.at(q, u)["nc"]) <= EPS, "damping supplies energy")
         need("no other force" not in conditions["3"] or all(abs(x) < EPS for x in self.world.at([0.1] * self.n, [1.0] * self.n)["nc"]), "other forces")
-        if self.asked("5" if contacts else "4") or self.asked("3"):
-            self.each(conditions["5" if contacts else "4"]["losses"]["tree"], self.domain, self.loss_leaf, self.closing)
+        losses = "5" if contacts and not regulation else "4"
+        if self.asked(losses) or self.asked("3"):
+            self.each(conditions[losses]["losses"]["tree"], self.domain, self.loss_leaf, self.closing)
+        if regulation:
+            return need(all(0 <= s[n]["eN"] <= 1 for n in self.names) and not any(map(self.world.has_friction, self.world.contacts)), "impacts")
         if contacts:
             if self.closing and self.asked("4"):
                 self.each(conditions["4"]["closing"]["tree"], self.domain, self.closing_leaf)

@@ -42,7 +42,7 @@ class Refused(unittest.TestCase):
         self.assertIn(text, why)
 
     def test_another_model_is_refused_where_its_theorem_is_false(self):
-        block, pendulum = examples.falling_block(), examples.pendulum()
+        block, pendulum, arm = examples.falling_block(), examples.pendulum(), examples.arm()
         for document, old, new, listed, text in [
                 (block, "eN = 0.5", "eN = 1.0", {"eN": 1.0}, "condition 6"),                  # a bouncing block never rests
                 (block, "eN = 0.5", "eN = -0.1", {"eN": -0.1}, "condition 6"),
@@ -65,6 +65,15 @@ class Refused(unittest.TestCase):
                 (pendulum, "J/2*phi'^2", "J/2*phi'^2*(1 + if(phi < 0, 1, 0))", {}, "condition 1"),   # inertia that jumps
                 (pendulum, "G = 3.0", "G = -3.0", {"G": -3.0}, "condition 2"),
                 (pendulum, "c/2*phi'^2", "c/2*phi'^2 - c*phi'", {}, "condition 3"),           # a force at rest
+                (block, 'eN = "eN"', 'eN = "eN"\nimpact = "poisson"', {}, "condition 6"),
+                (arm, "Kv = 0.1", "Kv = -0.1", {"Kv": -0.1}, "condition law"),                # the controller is a motor
+                (arm, "Kv = 0.1", "Kv = 0.0", {"Kv": 0.0}, "condition R6"),                   # it bounces for ever
+                (arm, "Kp = 1.0", "Kp = -1.0", {"Kp": -1.0}, "condition 3"),
+                (arm, "Kp = 1.0", "Kp = 0.0", {"Kp": 0.0}, "condition 3"),
+                (arm, "q0 = 0.5", "q0 = -0.5", {"q0": -0.5}, "condition 3"),                  # it ends at q = 0 and not at the stop
+                (arm, "e = 1.0", "e = 1.1", {"e": 1.1}, "condition R8"),                      # impacts supply energy
+                (arm, 'impact = "energy"', 'impact = "poisson"', {}, "condition R8"),
+                (arm, 'impact = "energy"', 'gammaT = "q\'"\nmu = 0.1', {}, "condition R8"),
                 (pendulum, "c/2*phi'^2", "c/4*phi'^4", {}, "condition 3")]:                   # not linear
             self.refused(changed(document, old, new, listed), text)
 

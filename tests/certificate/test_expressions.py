@@ -174,11 +174,24 @@ y2d = "yd + b'*sin(b)"
         bend = [[at(e, x=2, y=3)[0] for e in row] for row in m.contacts[0].bend]
         self.assertEqual(bend, [[-12, -6], [-6, -4]])
 
+    def test_the_loop_is_closed_by_gains_of_every_form(self):
+        base = '[system]\nq = ["x", "y"]\nT = "x\'^2 + y\'^2"\nU = "x^4"\n[control]\nactuated = ["x", "y"]\n'
+        box = {n: checker.from_fraction(Fraction(v)) for n, v in {"x": 2, "y": 3, "x'": 5, "y'": 7}.items()}
+        for gains, expected in [('Kp = 2\nKv = [1, 3]\nreference = { x = 1 }', (-32 - 2 - 5, -6 - 21)),
+                                ('Kp = [[2, 1], [1, 4]]', (-32 - 4 - 3, -2 - 12)),
+                                ('Kv = [[2, -1], [-1, 4]]\nfeedforward = { y = 10 }', (-32 - 10 + 7, 5 - 28 + 10))]:
+            m = model(base + gains)
+            self.assertEqual(tuple(v[0] / checker.ONE for v in checker.evaluate(m.h, box)), expected, gains)
+        for gains in ("Kp = [[2, 1], [3, 4]]", "Kp = [1]", 'saturation = 1', 'velocity = "estimated"', 'shaping = "x^2"', 'reference = { x = "t" }',
+                      "feedforward = { z = 1 }"):
+            with self.assertRaises(checker.Refused, msg=gains):
+                model(base + gains)
+
     def test_models_that_are_not_understood_are_refused(self):
         for old, new in [('q = ["y"]', 'q = ["y", "y"]'), ('q = ["y"]', 'q = []'), ("m/2*y'^2", "m/2*y'^3"), ('g = 9.81', 'g = "g"'), ("m = 2.0", "m = nan"),
                          ("m = 2.0", "m = inf"), ("eN = 0.5", "eN = true"), ("eN = 0.5", "e_n = 0.5"), ('gN = "y"', "gN = \"y'\""), ('gN = "y"', 'gN = "z"'),
-                         ("[parameters]", "[jump]"), ("[parameters]", "[control]\nactuated = [\"y\"]\n[parameters]"), ("m*g*y", "m*g*y*t"), ("m*g*y", "m*g*y'"),
-                         ("m/2*y'^2", "m/2*y'^2 + y'"), ("eN = 0.5", 'eN = 0.5\nimpact = "poisson"'), ("eN = 0.5", "c = 0.5"),
+                         ("[parameters]", "[jump]"), ("m*g*y", "m*g*y*t"), ("m*g*y", "m*g*y'"),
+                         ("m/2*y'^2", "m/2*y'^2 + y'"), ("eN = 0.5", "c = 0.5"),
                          ('name = "floor"', 'name = "floor"\ngammaT = "y\' - 1"'), ("m = 2.0", "m = 2.0\nsin = 1"), ("m = 2.0", "m = 2.0\ny = 1"), ("m = 2.0", 'm = "y"'), ("m = 2.0", "m = 1e40"),
                          ('name = "floor"', 'name = "floor"\ngammaT = "y\'^2"'), ('name = "floor"', 'name = "floor"\nif = "y > 0"'),
                          ("m = 2.0", "m = 2.0\nm = 3.0"), ("eN = 0.5", 'eN = 0.5\n[[contact]]\nname = "floor"\ngN = "y"')]:

@@ -281,7 +281,7 @@ class Mutations(unittest.TestCase):
 
     def test_the_mutations_find_checks_that_are_left_out(self):
         """With a part of the checker removed, false certificates are accepted, and the judge says so."""
-        for name in ("faces", "stationary", "unbalanced", "losses"):
+        for name in ("faces", "decreases", "unbalanced", "losses"):
             original = getattr(checker.Proof, name)
             try:
                 setattr(checker.Proof, name, lambda self, *arguments: None)

@@ -43,8 +43,8 @@ TEST(EventRun, ABlockStopsAndSticksWhereFrictionHasUsedUpItsVelocity) {
     EXPECT_NEAR(run.motion.end.q[0], 1.5 * 0.5 / 2.0, 1e-9);
     const std::vector<RecordedChange> stops = changes(run.recording, Watch::What::slip);
     ASSERT_EQ(stops.size(), 1U);
-    EXPECT_TRUE(stops[0].mode_before.parts[0].slips);
-    EXPECT_FALSE(stops[0].mode_after.parts[0].slips);
+    EXPECT_TRUE(stops[0].mode_before->parts[0].slips);
+    EXPECT_FALSE(stops[0].mode_after->parts[0].slips);
     EXPECT_FALSE(stops[0].unavoidable);
 }
 

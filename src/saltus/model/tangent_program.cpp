@@ -179,6 +179,25 @@ TangentProgram::TangentProgram(const SymbolicEquations& equations, const ActiveF
     for (Entry& x : matrix) x.constant = tape.output_degree(x.output) == 0;
 }
 
+std::unique_ptr<expr::SeriesWorkspace<double>> TangentProgram::workspace(int max_order) const {
+    {
+        const std::lock_guard lock(mutex_);
+        while (!unused_.empty()) {
+            std::unique_ptr<expr::SeriesWorkspace<double>> last = std::move(unused_.back());
+            unused_.pop_back();
+            if (last->max_order() == max_order) return last;
+        }
+    }
+    return std::make_unique<expr::SeriesWorkspace<double>>(tape, max_order);
+}
+
+void TangentProgram::give_back(std::unique_ptr<expr::SeriesWorkspace<double>> used) const {
+    constexpr std::size_t max_unused = 4;  // more threads than this seldom end their arcs together
+    used->clear_sides();
+    const std::lock_guard lock(mutex_);
+    if (unused_.size() < max_unused) unused_.push_back(std::move(used));
+}
+
 std::shared_ptr<const TangentProgram> TangentStore::by(const SymbolicEquations& equations, const ActiveForces& forces,
                                                        std::span<const int> parameters) {
     const std::lock_guard lock(mutex_);

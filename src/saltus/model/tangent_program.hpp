@@ -69,6 +69,15 @@ struct TangentProgram {
     expr::SeriesTape tape;
     std::vector<Entry> matrix;  ///< S
     std::vector<int> right;     ///< r: the output of each row, −1 if it is zero
+
+    /// A workspace for the tape, up to an order. A new one costs as much as some short arcs; so one that was given back
+    /// is used again. It must be prepared. Any thread may call this and `give_back`.
+    std::unique_ptr<expr::SeriesWorkspace<double>> workspace(int max_order) const;
+    void give_back(std::unique_ptr<expr::SeriesWorkspace<double>> used) const;
+
+private:
+    mutable std::mutex mutex_;
+    mutable std::vector<std::unique_ptr<expr::SeriesWorkspace<double>>> unused_;
 };
 
 /// The programs of one system for the forces and parameters that were asked for. It may be used from any thread.

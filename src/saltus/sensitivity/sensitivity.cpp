@@ -31,12 +31,14 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     const bool time_stepping = std::holds_alternative<integrate::Moreau>(options.method);
     const auto start = std::chrono::steady_clock::now();
     integrate::Recording recording;
+    std::shared_ptr<integrate::Dynamics> dynamics;
     if (time_stepping) {
         out.motion = integrate::simulate(model, options.method, run);
     } else {
         integrate::RecordedMotion recorded = integrate::simulate_recorded(model, options.method, run);
         out.motion = std::move(recorded.motion);
         recording = std::move(recorded.recording);
+        dynamics = std::move(recorded.dynamics);
     }
     out.simulation_seconds = seconds_since(start);
     const auto refuse = [&](std::string why) {
@@ -61,8 +63,9 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
         refuse(std::move(why));
         return out;
     }
-    const bool has_derivatives = output && options.adjoint ? backwards(model, recording, *output, options, out)
-                                                           : forwards(model, recording, options, out);
+    const bool has_derivatives = output && options.adjoint
+                                     ? backwards(model, recording, std::move(dynamics), *output, options, out)
+                                     : forwards(model, recording, std::move(dynamics), options, out);
     if (!has_derivatives) {
         refuse(model::unsupported(model, model::Analysis::sensitivity));
         return out;

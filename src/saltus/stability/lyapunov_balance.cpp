@@ -158,8 +158,8 @@ private:
     /// Nothing but conservative forces does work in this mode.
     bool conservative(const RecordedArc& arc) const {
         if (model_.layout().powered || !model_.scleronomic || compliant_) return false;
-        for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
-            if (arc.mode.elements[i].active && d_.elements()[i].parts > 0) return false;  // it may stick to a belt
+        for (std::size_t i = 0; i < arc.mode->elements.size(); ++i)
+            if (arc.mode->elements[i].active && d_.elements()[i].parts > 0) return false;  // it may stick to a belt
         return true;
     }
 

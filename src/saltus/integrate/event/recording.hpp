@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "saltus/base/short_vector.hpp"
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/mode.hpp"
@@ -13,10 +16,30 @@
 
 namespace saltus::integrate {
 
+class Dynamics;
+
+/// A mode in a recording. Many records have the same mode; its copies share one value that does not change.
+class RecordedMode {
+public:
+    RecordedMode() : mode_(empty()) {}
+    RecordedMode(SystemMode mode) : mode_(std::make_shared<const SystemMode>(std::move(mode))) {}
+
+    operator const SystemMode&() const { return *mode_; }
+    const SystemMode* operator->() const { return mode_.get(); }
+
+private:
+    static const std::shared_ptr<const SystemMode>& empty() {
+        static const auto none = std::make_shared<const SystemMode>();
+        return none;
+    }
+
+    std::shared_ptr<const SystemMode> mode_;
+};
+
 /// A smooth arc as it was integrated.
 struct RecordedArc {
     double t_begin = 0.0, t_end = 0.0;
-    SystemMode mode;                ///< mode at the start of the arc; directions of slip in planes turn during it
+    RecordedMode mode;              ///< mode at the start of the arc; directions of slip in planes turn during it
     bool implicit = false;          ///< integrated by the implicit method
     std::vector<ode::Dense> steps;  ///< one after the other; the last may reach beyond t_end
     /// Reactions on the steps that are Taylor series, which are the first ones of the arc: λ of the rows that hold, in
@@ -29,14 +52,14 @@ struct RecordedImpact {
     bool jam = false;                                   ///< an impulse where no force exists (Painlevé)
     bool repaired = false;                              ///< the velocities are not those of the law
     impact::ImpactLaw law = impact::ImpactLaw::newton;  ///< impact law that all contacts followed
-    std::vector<int> rows;                              ///< numbers of the model's rows that take part
-    std::vector<int> start;                             ///< first row of each block, then the number of rows
-    std::vector<int> owner;                             ///< element of each block
-    std::vector<solvers::Law> laws;                     ///< contact law of each block
-    std::vector<double> e, Lambda;                      ///< restitution and impulse of the rows; empty for a jam
-    std::vector<double> u_minus, u_plus;
-    std::vector<double> compression;  ///< Λ of the inelastic collision, if the law has one (Poisson, energy)
-    std::vector<char> held;           ///< per block: Λ_N of Poisson's expansion is e times that of compression
+    ShortVector<int, 4> rows;                           ///< numbers of the model's rows that take part
+    ShortVector<int, 4> start;                          ///< first row of each block, then the number of rows
+    ShortVector<int, 4> owner;                          ///< element of each block
+    ShortVector<solvers::Law, 1> laws;                  ///< contact law of each block
+    ShortVector<double, 4> e, Lambda;                   ///< restitution and impulse of the rows; empty for a jam
+    ShortVector<double, 4> u_minus, u_plus;
+    ShortVector<double, 4> compression;  ///< Λ of the inelastic collision, if the law has one (Poisson, energy)
+    ShortVector<char, 4> held;           ///< per block: Λ_N of Poisson's expansion is e times that of compression
 };
 
 /// What happened between two arcs.
@@ -51,8 +74,8 @@ struct RecordedChange {
     bool unavoidable = false;
     bool corner = false;       ///< the velocity of a row jumps here, because its formula has a corner
     std::vector<Watch> found;  ///< quantities that came to zero
-    SystemMode mode_before, mode_after;
-    std::vector<double> before, after;  ///< states (q, u, …)
+    RecordedMode mode_before, mode_after;
+    ShortVector<double, 8> before, after;  ///< states (q, u, …)
     std::vector<RecordedImpact> impacts;
     std::vector<int> rest;        ///< contacts in which impacts accumulate here
     double limit = 0.0;           ///< time at which the accumulation ends
@@ -94,6 +117,9 @@ enum class Record { no, yes };
 struct RecordedMotion {
     trajectory::Trajectory motion;
     Recording recording;  ///< empty with Record::no
+    /// The equations of motion that the run used, for whoever computes derivatives of the motion: to make them costs as
+    /// much as a short motion. Call `reset` before use. Null if the run keeps none (time-stepping, Record::no).
+    std::shared_ptr<Dynamics> dynamics{};
 };
 
 }  // namespace saltus::integrate

@@ -54,10 +54,11 @@ struct Demand {
 // start, and evaluated there for each variable.
 class Backward {
 public:
-    Backward(const model::Model& model, const integrate::Recording& recording, const Options& options, Sensitivity& out)
+    Backward(const model::Model& model, const integrate::Recording& recording,
+             std::shared_ptr<integrate::Dynamics> dynamics, const Options& options, Sensitivity& out)
         : recording_(recording),
           out_(out),
-          x_(model, recording, out.with_respect_to),
+          x_(model, recording, out.with_respect_to, std::move(dynamics)),
           n_(x_.n()),
           borrowed_(borrowed_times(recording, out.motion)),
           lent_(borrowed_.size(), 0),
@@ -256,9 +257,10 @@ private:
 
 }  // namespace
 
-bool backwards(const model::Model& model, const integrate::Recording& recording, const Output& output,
-               const Options& options, Sensitivity& out) {
-    return Backward(model, recording, options, out).run(output);
+bool backwards(const model::Model& model, const integrate::Recording& recording,
+               std::shared_ptr<integrate::Dynamics> dynamics, const Output& output, const Options& options,
+               Sensitivity& out) {
+    return Backward(model, recording, std::move(dynamics), options, out).run(output);
 }
 
 }  // namespace saltus::sensitivity

@@ -16,9 +16,9 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-bool forwards(const model::Model& model, const integrate::Recording& recording, const Options& options,
-              Sensitivity& out) {
-    Tangent tangent(model, recording, out.with_respect_to);
+bool forwards(const model::Model& model, const integrate::Recording& recording,
+              std::shared_ptr<integrate::Dynamics> dynamics, const Options& options, Sensitivity& out) {
+    Tangent tangent(model, recording, out.with_respect_to, std::move(dynamics));
     if (!tangent.linearised.available()) return false;
     // One or two variables need no probe beside them.
     const bool many = out.with_respect_to.size() > 2;

@@ -51,14 +51,14 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     keep_flat_friction(x, change);
     keep_touched_contacts(x, change);
     // Open contacts and free clutches require nothing.
-    if (std::none_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
+    if (std::none_of(change.mode_after->elements.begin(), change.mode_after->elements.end(),
                      [](const integrate::ElementMode& e) { return e.active; }))
         return;
     Matrix position, velocity;
     x.linearised.gather(Function::position, change.t, state, {}, {}, position);
     x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
     const model::Model& m = x.model();
-    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+    for (std::size_t k = 0; k < change.mode_after->elements.size(); ++k) {
         const integrate::ElementLayout& e = x.dynamics.elements()[k];
         const auto i = static_cast<std::size_t>(e.rows.index);
         if (e.rows.kind == ElementKind::constraint) {
@@ -66,17 +66,17 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
             demands_.push_back({position.row(e.rows.normal), why});
             demands_.push_back({velocity.row(e.rows.normal), why});
         }
-        if (e.rows.kind == ElementKind::contact && change.mode_after.elements[k].active && !x.dynamics.compliant())
+        if (e.rows.kind == ElementKind::contact && change.mode_after->elements[k].active && !x.dynamics.compliant())
             demands_.push_back(
                 {position.row(e.rows.normal),
                  "the contact '" + m.contacts[i].name + "' is closed at the start, and a variation would open it"});
     }
-    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+    for (std::size_t k = 0; k < change.mode_after->elements.size(); ++k) {
         const integrate::ElementLayout& e = x.dynamics.elements()[k];
-        if (!change.mode_after.elements[k].active) continue;
+        if (!change.mode_after->elements[k].active) continue;
         for (const int p : e.part_numbers()) {
             const integrate::FrictionPart& part = x.dynamics.parts()[static_cast<std::size_t>(p)];
-            const integrate::FrictionMode& friction = change.mode_after.parts[static_cast<std::size_t>(p)];
+            const integrate::FrictionMode& friction = change.mode_after->parts[static_cast<std::size_t>(p)];
             x.dynamics.evaluate_terms(change.t, state);
             if (!friction.slips || x.dynamics.slip_speed(p) > resting_speed) continue;
             Eigen::RowVectorXd along = Eigen::RowVectorXd::Zero(x.columns());
@@ -123,9 +123,9 @@ void StartCheck::keep_touched_contacts(Tangent& x, const integrate::RecordedChan
     const double* const state = change.after.data();
     x.dynamics.evaluate_terms(change.t, state);
     Matrix velocity;
-    for (std::size_t k = 0; k < change.mode_after.elements.size(); ++k) {
+    for (std::size_t k = 0; k < change.mode_after->elements.size(); ++k) {
         const integrate::ElementRows& rows = x.dynamics.elements()[k].rows;
-        if (rows.kind != ElementKind::contact || change.mode_after.elements[k].active) continue;
+        if (rows.kind != ElementKind::contact || change.mode_after->elements[k].active) continue;
         const double gap = x.dynamics.terms().positions[static_cast<std::size_t>(rows.normal)];
         if (std::abs(gap) > touched_gap_ratio * x.dynamics.position_scale(rows.normal, state) ||
             std::abs(x.dynamics.row_velocity(rows.normal)) > resting_speed)

@@ -2,15 +2,30 @@
 #include "saltus/sensitivity/detail/tangent.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "saltus/sensitivity/saltation/detail/impact_memory.hpp"
 
 namespace saltus::sensitivity {
 
+namespace {
+
+/// The equations of motion as if they were new.
+std::shared_ptr<integrate::Dynamics> ready_equations(const model::Model& model, const integrate::Recording& recording,
+                                                     std::shared_ptr<integrate::Dynamics> of_run) {
+    if (of_run == nullptr)
+        return std::make_shared<integrate::Dynamics>(model, recording.compliant, recording.stiffness);
+    of_run->reset();
+    return of_run;
+}
+
+}  // namespace
+
 Tangent::Tangent(const model::Model& model, const integrate::Recording& recording,
-                 const std::vector<Variable>& variables)
-    : dynamics(model, recording.compliant, recording.stiffness),
+                 const std::vector<Variable>& variables, std::shared_ptr<integrate::Dynamics> of_run)
+    : equations_(ready_equations(model, recording, std::move(of_run))),
+      dynamics(*equations_),
       parameters_(parameters_of(variables)),
       linearised(dynamics, parameters_),
       impact_memory(std::make_unique<ImpactMemory>()) {}

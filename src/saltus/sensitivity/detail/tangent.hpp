@@ -18,7 +18,10 @@ struct ImpactMemory;
 /// parameters that are among the variables. A derivative of some quantity is a matrix with one column per entry of δ.
 class Tangent {
 public:
-    Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables);
+    /// `of_run`: the equations of motion of the run, which this object alone uses from now on
+    /// (integrate::RecordedMotion::dynamics). Null: they are made.
+    Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables,
+            std::shared_ptr<integrate::Dynamics> of_run = nullptr);
     ~Tangent();
 
     int n() const { return dynamics.size(); }                                ///< number of coordinates
@@ -38,7 +41,11 @@ public:
     /// ∂(q, u)/∂δ of the state itself, 2n × columns: the identity in the columns of q and u, otherwise zero.
     Matrix state_identity() const;
 
-    integrate::Dynamics dynamics;
+private:
+    const std::shared_ptr<integrate::Dynamics> equations_;
+
+public:
+    integrate::Dynamics& dynamics;
 
     /// The numbers of the parameters among the variables, ascending.
     static std::vector<int> parameters_of(const std::vector<Variable>& variables);

@@ -114,12 +114,11 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     change_.repair_energy = options.energy == EnergyRule::repair;
     recording_.compliant = settings.compliant;
     recording_.stiffness = settings.stiffness;
-    if (settings.record) recording_.pieces.reserve(16);  // a typical number, only to save copies
 }
 
 RecordedMotion EventRun::run() {
     execute();
-    return {std::move(out_), std::move(recording_)};
+    return {std::move(out_), std::move(recording_), {}};
 }
 
 void EventRun::execute() {
@@ -234,7 +233,7 @@ void EventRun::begin_arc() {
         for (std::size_t i = 0; i < d_.elements().size(); ++i) arc.modes.push_back(mode_of(i));
         out_.arcs.push_back(std::move(arc));
     }
-    if (settings_.record) recording_.pieces.emplace_back(RecordedArc{t_, t_, d_.mode(), implicit_arc_, {}});
+    if (settings_.record) recording_.pieces.emplace_back(RecordedArc{t_, t_, recorded_mode(), implicit_arc_, {}});
 }
 
 template <class Stepper>
@@ -603,11 +602,21 @@ ResumableMotion run(const model::Model& model, const RunSettings& settings, cons
     return run(model, settings, options, tools, earlier, sink);
 }
 
+/// A motion from its start. With a recording, the run's equations of motion are kept for derivatives.
+RecordedMotion run(const model::Model& model, const RunSettings& settings, const Options& options) {
+    if (!settings.record) return run(model, settings, options, nullptr, {}).motion;
+    const auto tools =
+        std::make_shared<RunTools>(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
+    RecordedMotion out = run(model, settings, options, *tools, nullptr, {}).motion;
+    out.dynamics = std::shared_ptr<Dynamics>(tools, &tools->dynamics);
+    return out;
+}
+
 }  // namespace
 
 RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
                                 Record record) {
-    return run(model, settings_of(m, record), options, nullptr, {}).motion;
+    return run(model, settings_of(m, record), options);
 }
 
 void run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, RunTools& tools,
@@ -620,7 +629,7 @@ void run_event_driven(const model::Model& model, const EventDriven& m, const Opt
 }
 
 RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Options& options, Record record) {
-    return run(model, settings_of(m, record), options, nullptr, {}).motion;
+    return run(model, settings_of(m, record), options);
 }
 
 ResumableMotion run_resumable(const model::Model& model, const EventDriven& m, const Options& options, Record record,

@@ -248,6 +248,7 @@ private:
     };
     void record_accumulation(const Accumulation::Limit& limit, const PassedAccumulation& passed);
     void open_record(const std::vector<Found>& found, Cause cause);
+    const RecordedMode& recorded_mode();
     void record_impact(bool jam, const Strike& strike);
     void record_lone_impact(const Strike& strike);
     void close_record();
@@ -370,6 +371,7 @@ private:
     bool earlier_left_out_ = false;                 // leave_out_earlier_parts was called
     std::vector<trajectory::Event>& spare_events_;  // memory of events that are no longer needed
     Recording recording_;
+    RecordedMode recorded_mode_;                   // of the last record
     std::optional<RecordedChange> change_record_;  // record of the change of mode in progress
     trajectory::Trajectory out_;
     bool ended_ = false;

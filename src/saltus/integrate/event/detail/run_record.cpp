@@ -209,17 +209,23 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
 
 void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     if (!settings_.record) return;
-    constexpr std::size_t usual_pieces = 32;  // room that saves copies of the first pieces
+    constexpr std::size_t usual_pieces = 16;  // room that saves copies of the first pieces
     if (recording_.pieces.empty()) recording_.pieces.reserve(usual_pieces);
     RecordedChange& record = change_record_.emplace();
     record.t = t_;
     record.first = cause == Cause::start;
     record.corner = cause == Cause::corner;
-    record.mode_before = d_.mode();
+    record.mode_before = recorded_mode();
     record.before = x_;
     record.events_from = event_count();
     for (const Found& f : found) record.found.push_back(watcher_.watches()[ix(f.watch)]);
     record.unavoidable = cause == Cause::violation || made_by_an_impact(record.found, d_, t_, x_.data());
+}
+
+/// The present mode for a record. It shares the value of the last record if the mode is the same.
+const RecordedMode& EventRun::recorded_mode() {
+    if (recorded_mode_ != d_.mode()) recorded_mode_ = d_.mode();
+    return recorded_mode_;
 }
 
 void EventRun::record_impact(bool jam, const Strike& strike) {
@@ -228,7 +234,7 @@ void EventRun::record_impact(bool jam, const Strike& strike) {
     impact.jam = jam;
     impact.repaired = strike.audit.prevented > 0.0;
     const ActiveRows& rows = change_.rows();
-    impact.rows.assign(rows.row_numbers().begin(), rows.row_numbers().end());
+    impact.rows = rows.row_numbers();
     impact.start.reserve(ix(rows.blocks()) + 1);
     for (int b = 0; b < rows.blocks(); ++b) impact.start.push_back(rows.first_row(b));
     impact.start.push_back(rows.rows());
@@ -264,7 +270,7 @@ void EventRun::record_lone_impact(const Strike& strike) {
 
 void EventRun::close_record() {
     if (!change_record_) return;
-    change_record_->mode_after = d_.mode();
+    change_record_->mode_after = recorded_mode();
     change_record_->after = x_;
     change_record_->events_to = event_count();
     change_record_->failed = ended_;

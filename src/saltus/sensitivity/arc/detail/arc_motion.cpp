@@ -36,8 +36,8 @@ void ArcMotion::begin(const integrate::RecordedArc& arc) {
     arc.steps.front().evaluate(arc.steps.front().t_old(), state_.data());
     x_.set_mode(arc.mode, arc.t_begin, state_.data());
     turns_ = false;
-    for (std::size_t k = 0; k < arc.mode.parts.size(); ++k)
-        turns_ = turns_ || (arc.mode.parts[k].slips && x_.dynamics.parts()[k].size > 1);
+    for (std::size_t k = 0; k < arc.mode->parts.size(); ++k)
+        turns_ = turns_ || (arc.mode->parts[k].slips && x_.dynamics.parts()[k].size > 1);
     step_ = 0;
     begin_step();
 }
@@ -58,8 +58,8 @@ double ArcMotion::slowest_turning_speed(double t) {
     arc_->steps[step_].evaluate(t, state_.data());
     x_.dynamics.evaluate_terms(t, state_.data());
     double slowest = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < arc_->mode.parts.size(); ++k)
-        if (arc_->mode.parts[k].slips && x_.dynamics.parts()[k].size > 1)
+    for (std::size_t k = 0; k < arc_->mode->parts.size(); ++k)
+        if (arc_->mode->parts[k].slips && x_.dynamics.parts()[k].size > 1)
             slowest = std::min(slowest, x_.dynamics.slip_speed(static_cast<int>(k)));
     return slowest;
 }

@@ -74,7 +74,7 @@ double largest_at(std::span<double* const> series, int k) {
 }  // namespace
 
 ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> made, int n)
-    : program(std::move(made)), series(program->tape, max_order) {
+    : program(std::move(made)), workspace(program->workspace(max_order)), series(*workspace) {
     constant = std::all_of(program->matrix.begin(), program->matrix.end(), [](const auto& e) { return e.constant; });
     variables.resize(ix(program->tape.variable_count()));
     for (std::size_t i = 0; i < variables.size(); ++i) variables[i] = series.variable(static_cast<int>(i));
@@ -87,6 +87,8 @@ ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> mad
     part(lambda, program->forces.holding.size());
     for (std::span<double*>* const of : {&dq, &du}) part(*of, ix(n));
 }
+
+ArcSeries::Equations::~Equations() { program->give_back(std::move(workspace)); }
 
 ArcSeries::ArcSeries(Tangent& tangent) : x_(tangent), n_(tangent.n()), symbolic_(tangent.model().system->symbolic()) {}
 
@@ -125,18 +127,18 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
     signs_.clear();
     for (std::size_t k = 0; k < forces_.holding.size(); ++k) {
         const int owner = d.equation_owner(static_cast<int>(k));
-        signs_.push_back(owner >= 0 ? arc.mode.elements[ix(owner)].reaction_sign : 1.0);
+        signs_.push_back(owner >= 0 ? arc.mode->elements[ix(owner)].reaction_sign : 1.0);
     }
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         const integrate::ElementLayout& e = d.elements()[i];
-        if (!arc.mode.elements[i].active) continue;
+        if (!arc.mode->elements[i].active) continue;
         ActiveForces::Load load = ActiveForces::Load::none;
         int number = 0;
         if (e.rows.kind == ElementKind::slider) {
             load = ActiveForces::Load::coefficient;
             number = model.sliders[ix(e.rows.index)].normal_force;
         } else if (d.compliant() && e.rows.kind == ElementKind::contact) {
-            if (!arc.mode.elements[i].pulls) {
+            if (!arc.mode->elements[i].pulls) {
                 const model::Contact& contact = model.contacts[ix(e.rows.index)];
                 load = ActiveForces::Load::spring;
                 number = static_cast<int>(forces_.springs.size());
@@ -150,7 +152,7 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
         const model::Friction* const friction = integrate::friction_of(model, e.rows);
         for (const int p : e.part_numbers()) {
             const FrictionPart& part = d.parts()[ix(p)];
-            if (!arc.mode.parts[ix(p)].slips) continue;
+            if (!arc.mode->parts[ix(p)].slips) continue;
             if (part.shape == FrictionPart::Shape::patch) return false;
             const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
             const bool rolls = friction->law == model::FrictionLaw::rolling && part.row > friction->first_row;
@@ -160,7 +162,7 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
                                      rolls ? friction->radius[part.size == 1 ? 0 : 1] : model::no_coefficient,
                                      load,
                                      number});
-            signs_.push_back(arc.mode.parts[ix(p)].direction[0] >= 0.0 ? 1.0 : -1.0);
+            signs_.push_back(arc.mode->parts[ix(p)].direction[0] >= 0.0 ? 1.0 : -1.0);
         }
     }
     return true;

@@ -50,7 +50,8 @@ private:
     /// The linearised equations of one mode.
     struct Equations {
         std::shared_ptr<const model::TangentProgram> program;
-        expr::SeriesWorkspace<double> series;
+        std::unique_ptr<expr::SeriesWorkspace<double>> workspace;
+        expr::SeriesWorkspace<double>& series;
         std::vector<double> inputs;                  // parameters of the tape that the workspace is prepared for
         bool constant;                               // S is constant
         bool inverted = false;                       // `inverse` belongs to the last expansion
@@ -59,6 +60,7 @@ private:
         std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
+        ~Equations();
         Equations(const Equations&) = delete;
         Equations& operator=(const Equations&) = delete;
     };

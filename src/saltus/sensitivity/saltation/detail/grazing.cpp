@@ -163,9 +163,9 @@ public:
           open_(tangent.grazing_memory.open),
           values_(tangent.grazing_memory.values) {
         open_.clear();
-        for (std::size_t i = 0; i < arc.mode.elements.size(); ++i)
-            if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode.elements[i].active &&
-                arc.mode.elements[i].exists)
+        for (std::size_t i = 0; i < arc.mode->elements.size(); ++i)
+            if (x_.dynamics.elements()[i].rows.kind == ElementKind::contact && !arc.mode->elements[i].active &&
+                arc.mode->elements[i].exists)
                 open_.push_back(static_cast<int>(i));
     }
 
@@ -274,7 +274,7 @@ Matrix imminent(Tangent& x, const integrate::RecordedArc& arc, const trajectory:
     Matrix position;
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         const integrate::ElementLayout& e = d.elements()[i];
-        if (e.rows.kind != ElementKind::contact || arc.mode.elements[i].active || !arc.mode.elements[i].exists)
+        if (e.rows.kind != ElementKind::contact || arc.mode->elements[i].active || !arc.mode->elements[i].exists)
             continue;
         const double gap = d.terms().positions[ix(e.rows.normal)], rate = d.row_velocity(e.rows.normal);
         if (!(rate < 0.0) || !falls_on_end(arc.t_end + gap / rate, motion)) continue;

@@ -428,7 +428,7 @@ private:
         out_.velocity = first.after.du;
         if (impact_.held.empty()) return;
         const Matrix alternative = alternative_;
-        Prescribed prescribed{impact_.held, Matrix::Zero(m, x_.columns())};
+        Prescribed prescribed{{impact_.held.begin(), impact_.held.end()}, Matrix::Zero(m, x_.columns())};
         Vector tangential = e;
         Matrix dtangential = de;
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {

@@ -21,8 +21,8 @@ constexpr double rounding_ratio = 1e-12;
 constexpr double negligible_condition = 1e-12;
 
 bool newly_sticks_in_a_plane(const Tangent& x, const RecordedChange& change) {
-    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
-        const FrictionMode &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+    for (std::size_t k = 0; k < change.mode_before->parts.size(); ++k) {
+        const FrictionMode &was = change.mode_before->parts[k], &is = change.mode_after->parts[k];
         if (x.dynamics.parts()[k].size > 1 && was.slips && !is.slips) return true;
     }
     return false;
@@ -86,7 +86,7 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
     x.set_mode(change.mode_after, change.t, change.after.data());
     // Without closed contacts and other equations nothing is arrested.
     const bool holds = !x.dynamics.equation_rows().empty() ||
-                       std::any_of(change.mode_after.elements.begin(), change.mode_after.elements.end(),
+                       std::any_of(change.mode_after->elements.begin(), change.mode_after->elements.end(),
                                    [](const integrate::ElementMode& e) { return e.active; });
     if (holds && (arrest == Arrest::always || !change.impacts.empty() || newly_sticks_in_a_plane(x, change))) {
         const Matrix free = r.map.bottomRows(n);

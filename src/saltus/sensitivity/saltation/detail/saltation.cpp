@@ -144,7 +144,7 @@ private:
                 d[i] /= std::max(mu * mu, smallest_divisor);
             }
         }
-        const FrictionMode& after = change_.mode_after.parts[ix(number)];
+        const FrictionMode& after = change_.mode_after->parts[ix(number)];
         if (part.shape == FrictionPart::Shape::patch && after.slips)
             for (int i = 0; i < 3; ++i) d[i] = after.direction[ix(i)];
         for (int i = 0; i < part.size; ++i) length = std::hypot(length, d[i]);
@@ -228,18 +228,18 @@ std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics&
         if (!known) list.push_back(w);
     };
     for (const Watch& w : closing(change, d))
-        if (!change.mode_before.elements[ix(w.element)].active) add(w);
+        if (!change.mode_before->elements[ix(w.element)].active) add(w);
     double speed = 1.0;
     for (int i = 0; i < d.size(); ++i) speed = std::max(speed, std::abs(change.before[ix(d.size() + i)]));
-    for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i) {
-        const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
+    for (std::size_t i = 0; i < change.mode_before->elements.size(); ++i) {
+        const ElementMode &was = change.mode_before->elements[i], &is = change.mode_after->elements[i];
         const ElementLayout& e = d.elements()[i];
         if (e.rows.kind == ElementKind::clutch && !was.active && is.active &&
             std::abs(d.row_velocity(e.rows.normal)) <= resting_speed * speed)
             add({Watch::What::clutch, static_cast<int>(i)});
         if (!was.active) continue;
         for (const int k : e.part_numbers()) {
-            const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
+            const FrictionMode &a = change.mode_before->parts[ix(k)], &b = change.mode_after->parts[ix(k)];
             const bool turns = b.slips && d.parts()[ix(k)].size == 1 && a.direction[0] * b.direction[0] < 0.0;
             if (a.slips && (!b.slips || turns) && d.slip_speed(k) <= resting_speed * speed)
                 add({Watch::What::slip, static_cast<int>(i), k});
@@ -251,7 +251,7 @@ std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics&
 /// True for a gap that becomes zero and opens again without an impulse: neighbouring motions on one side strike.
 bool touches(const EventCondition& c, const RecordedChange& change) {
     return c.watch.what == Watch::What::gap && change.impacts.empty() &&
-           !change.mode_after.elements[ix(c.watch.element)].active;
+           !change.mode_after->elements[ix(c.watch.element)].active;
 }
 
 /// Replaces f = (u, u̇) before the change if slip in a plane comes to rest. At rest the direction of slip γ/|γ|, and
@@ -289,8 +289,8 @@ void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::
 }
 
 bool slips_again_in_a_plane(const integrate::Dynamics& d, const RecordedChange& change) {
-    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k) {
-        const FrictionMode &was = change.mode_before.parts[k], &is = change.mode_after.parts[k];
+    for (std::size_t k = 0; k < change.mode_before->parts.size(); ++k) {
+        const FrictionMode &was = change.mode_before->parts[k], &is = change.mode_after->parts[k];
         if (d.parts()[k].size > 1 && !was.slips && is.slips) return true;
     }
     return false;
@@ -301,10 +301,10 @@ bool slips_again_in_a_plane(const integrate::Dynamics& d, const RecordedChange& 
 void require_no_motion_of_touched_springs(Tangent& x, const RecordedChange& change,
                                           std::vector<Condition>& conditions) {
     Matrix position, velocity;
-    for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
+    for (std::size_t i = 0; i < change.mode_after->elements.size(); ++i) {
         const ElementLayout& e = x.dynamics.elements()[i];
-        if (e.rows.kind != ElementKind::contact || !change.mode_after.elements[i].active ||
-            change.mode_before.elements[i].active)
+        if (e.rows.kind != ElementKind::contact || !change.mode_after->elements[i].active ||
+            change.mode_before->elements[i].active)
             continue;
         if (std::abs(x.dynamics.row_velocity(e.rows.normal)) > resting_speed) continue;
         x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
@@ -324,8 +324,8 @@ void require_no_motion_of_touched_springs(Tangent& x, const RecordedChange& chan
 /// with a velocity at that time goes on otherwise.
 void require_rest_of_appearing_contacts(Tangent& x, const RecordedChange& change, std::vector<Condition>& conditions) {
     Matrix position, velocity;
-    for (std::size_t i = 0; i < change.mode_after.elements.size(); ++i) {
-        const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
+    for (std::size_t i = 0; i < change.mode_after->elements.size(); ++i) {
+        const ElementMode &was = change.mode_before->elements[i], &is = change.mode_after->elements[i];
         if (was.exists || !is.exists || !is.active) continue;
         const std::string why =
             "the contact '" + x.model().contacts[i].name + "' appears closed, and a variation would open it";
@@ -342,8 +342,8 @@ bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& chan
         if (!d.mode().elements[i].active) continue;
         for (const int k : d.elements()[i].part_numbers()) {
             const FrictionPart& part = d.parts()[ix(k)];
-            if (d.mode().parts[ix(k)].slips || !change.mode_before.parts[ix(k)].slips ||
-                !change.mode_before.elements[i].active)
+            if (d.mode().parts[ix(k)].slips || !change.mode_before->parts[ix(k)].slips ||
+                !change.mode_before->elements[i].active)
                 continue;
             const double capacity = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
             if (capacity > 0.0 && std::abs(d.reserve(k)) <= edge_reserve_ratio * capacity) return true;
@@ -358,10 +358,10 @@ bool only_lets_go(const RecordedChange& change) {
     if (!change.impacts.empty() || !change.rest.empty() || change.found.empty()) return false;
     for (const Watch& w : change.found)
         if (w.what != Watch::What::force && w.what != Watch::What::reserve) return false;
-    for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i)
-        if (!change.mode_before.elements[i].active && change.mode_after.elements[i].active) return false;
-    for (std::size_t k = 0; k < change.mode_before.parts.size(); ++k)
-        if (change.mode_before.parts[k].slips && !change.mode_after.parts[k].slips) return false;
+    for (std::size_t i = 0; i < change.mode_before->elements.size(); ++i)
+        if (!change.mode_before->elements[i].active && change.mode_after->elements[i].active) return false;
+    for (std::size_t k = 0; k < change.mode_before->parts.size(); ++k)
+        if (change.mode_before->parts[k].slips && !change.mode_after->parts[k].slips) return false;
     return true;
 }
 

@@ -30,12 +30,12 @@ bool contains(const std::vector<int>& list, int element) {
 
 /// Whether the mode of element i changes.
 bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
-    const ElementMode &was = change.mode_before.elements[i], &is = change.mode_after.elements[i];
+    const ElementMode &was = change.mode_before->elements[i], &is = change.mode_after->elements[i];
     if (was.active != is.active || was.pulls != is.pulls || was.reaction_sign != is.reaction_sign ||
         was.exists != is.exists)
         return true;
     for (const int k : x.dynamics.elements()[i].part_numbers()) {
-        const FrictionMode &a = change.mode_before.parts[ix(k)], &b = change.mode_after.parts[ix(k)];
+        const FrictionMode &a = change.mode_before->parts[ix(k)], &b = change.mode_after->parts[ix(k)];
         const bool line = x.dynamics.parts()[ix(k)].size == 1;
         if (was.active && (a.slips != b.slips || (a.slips && line && a.direction[0] * b.direction[0] < 0.0)))
             return true;
@@ -49,7 +49,7 @@ bool separable(const Tangent& x, const RecordedChange& change, const std::vector
     if (elements.size() > max_simultaneous_events || change.impacts.size() > 1 || !change.rest.empty()) return false;
     for (std::size_t k = 0; k < elements.size(); ++k)
         if (elements[k] < 0 || std::count(elements.begin(), elements.end(), elements[k]) > 1) return false;
-    for (std::size_t i = 0; i < change.mode_before.elements.size(); ++i)
+    for (std::size_t i = 0; i < change.mode_before->elements.size(); ++i)
         if (!contains(elements, static_cast<int>(i)) && differs(x, change, i)) return false;
     for (const RecordedImpact& impact : change.impacts) {
         if (impact.jam || impact.repaired || impact.law == impact::ImpactLaw::energy) return false;
@@ -135,12 +135,14 @@ RecordedChange change_in(Tangent& x, const RecordedChange& whole, const std::vec
     RecordedChange part;
     part.t = whole.t;
     part.before = part.after = whole.before;
-    part.mode_before = part.mode_after = whole.mode_before;
+    part.mode_before = whole.mode_before;
+    integrate::SystemMode after = whole.mode_before;
     for (const int i : elements) {
-        part.mode_after.elements[ix(i)] = whole.mode_after.elements[ix(i)];
+        after.elements[ix(i)] = whole.mode_after->elements[ix(i)];
         for (const int k : x.dynamics.elements()[ix(i)].part_numbers())
-            part.mode_after.parts[ix(k)] = whole.mode_after.parts[ix(k)];
+            after.parts[ix(k)] = whole.mode_after->parts[ix(k)];
     }
+    part.mode_after = std::move(after);
     for (const RecordedImpact& impact : whole.impacts) {
         RecordedImpact own = impact_in(impact, elements);
         if (own.rows.empty()) continue;

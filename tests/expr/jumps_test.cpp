@@ -58,6 +58,32 @@ TEST(Jumps, AreNotFoundInContinuousExpressions) {
     }
 }
 
+TEST(Jumps, AreFoundAtPolesOfDivisionsPowersAndTangents) {
+    for (const char* const text :
+         {"y + abs(sin(x))/sin(x)", "y + atan(tan(x))", "y - x/abs(x)", "y + abs(x - 2)/(x - 2)", "y - x/sqrt(x^2)",
+          "y + x*abs(x)/x^2", "y + atan(1/(x - 1))", "y + tanh(1/x)", "y - abs(x)*x^(-1)", "y + x - atan(tan(x))",
+          "y + 1/(1 + exp(1/x))", "y + 0.01*(x - y)/abs(x - y)", "y + abs(t - 1)/(t - 1)",
+          "y + sqrt(1 - cos(2*x))/sin(x)", "y + 0.3*atan(tan(20*x))", "y + x/hypot(x, 0)"}) {
+        Search search;
+        const JumpSearch found = search(text);
+        ASSERT_TRUE(found.jump) << text;
+        EXPECT_GT(std::abs(found.jump->after - found.jump->before), 1e-3) << text;
+    }
+}
+
+TEST(Jumps, AreNotFoundWhereQuotientsAreContinuousOrUnbounded) {
+    for (const char* const text :
+         {"y + sin(x)/x", "y + (1 - cos(x))/x^2", "y + (x - sin(x))/x^3", "y - 1/(1 + x^2)", "y + 1/x", "y + tan(x)",
+          "y - 1/(x^2 + y^2)", "y + x^2/abs(x)", "y + tanh(1e6*x)/2", "y + atan(1000/(1 + x^2))", "y + exp(-1/x^2)",
+          "y - (x^2 - 1)/(x - 1)", "y + asin(sin(x))", "sqrt(x^2 + y^2) - x*y/sqrt(x^2 + y^2)", "y + (x + 5)^0.5",
+          "y + atan(1/x^2)", "y + x^1.5", "(exp(x) - 1)/x + y", "y + 1/(1 + exp(-200*x))"}) {
+        Search search;
+        const JumpSearch found = search(text);
+        EXPECT_FALSE(found.jump) << text << " from " << found.jump->before << " to " << found.jump->after
+                                 << " at x = " << found.jump->at[1] << ", y = " << found.jump->at[2];
+    }
+}
+
 TEST(Jumps, AreExcludedByAlgebraIfTheEquationOfTheSurfaceCanBeInserted) {
     Search search;
     EXPECT_TRUE(search("y + abs(x)").decided);
@@ -76,6 +102,8 @@ TEST(Jumps, AreNamedByTheOperationAndThePlace) {
     EXPECT_EQ(found.jump->operation, "if");
     EXPECT_NEAR(found.jump->at[1], 1.0, 1e-12);
     EXPECT_NEAR(std::abs(found.jump->after - found.jump->before), 0.25, 1e-9);
+    EXPECT_EQ(search("y + abs(x)/x").jump.value().operation, "a division or power");
+    EXPECT_EQ(search("y + atan(tan(x))").jump.value().operation, "tan");
 }
 
 }  // namespace

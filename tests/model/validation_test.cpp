@@ -845,6 +845,12 @@ TEST(ValidationOfRows, AVelocityConstraintThatJumpsIsRefused) {
     EXPECT_EQ(why.rfind("block.toml:28:10: constraint 'rail' jumps from ", 0), 0U) << why;
 }
 
+TEST(ValidationOfRows, AConstraintThatJumpsWhereAQuotientIsUndefinedIsRefused) {
+    const std::string why = refusal(block(R"(g = "x - phi")", R"#(g = "x - phi - 0.1*abs(x - 1)/(x - 1) - 0.1")#"));
+    EXPECT_EQ(why.rfind("block.toml:28:6: constraint 'rail' jumps from ", 0), 0U) << why;
+    EXPECT_NE(why.find("(a division or power)"), std::string::npos) << why;
+}
+
 TEST(Validation, AVelocityConstraintThatTheStartViolatesIsRefusedOrProjected) {
     const Text text = block(R"(g = "x - phi")", R"(gamma = "x' - 2*phi'")");
     EXPECT_EQ(refusal(text),

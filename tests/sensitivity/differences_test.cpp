@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
@@ -270,6 +272,28 @@ TEST(Differences, DrawAConclusionAboutEachDerivative) {
     EXPECT_TRUE(all.confirmed());
     all.disagreeing = 1;
     EXPECT_FALSE(all.confirmed());
+}
+
+TEST(Differences, OfEveryVariableSayThatTheTimeIsUpIfAnInterruptComesFirst) {
+    const model::Description description = description_of("bouncing-ball");
+    const Model m = built(description);
+    sensitivity::Options options;
+    options.t_end = 2.0;
+    const Sensitivity s = sensitivity::sensitivity(m, sensitivity::all_variables(m), options);
+    ASSERT_TRUE(s.available);
+    for (const int allowed_calls : {0, 1}) {
+        std::atomic<int> calls = 0;
+        options.interrupted = [&] { return ++calls > allowed_calls; };
+        const Differences d = sensitivity::differences(description, {}, s, options);
+        ASSERT_EQ(d.variables.size(), s.with_respect_to.size());
+        std::size_t stopped = 0;
+        for (const sensitivity::Differenced& v : d.variables) {
+            if (v.possible) continue;
+            EXPECT_EQ(v.why_not, "the time limit or an interrupt came before the comparison");
+            ++stopped;
+        }
+        EXPECT_GT(stopped, 0U);
+    }
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
     report.result = sensitivity::sensitivity(m, wrt, options);
     report.warnings.insert(report.warnings.end(), report.result->motion.warnings.begin(),
                            report.result->motion.warnings.end());
-    if (c.check && report.result->available && !interrupt_asked())
+    if (c.check && report.result->available)
         report.check = sensitivity::differences(q.description, build, *report.result, options);
 }
 

@@ -26,6 +26,17 @@ constexpr double wider = 1e-8, lasting_part = 0.5;
 /// Smaller differences, relative to the largest value on the line, are rounding errors.
 constexpr double rounding_of_values = 1e-9;
 
+// Jumps at poles. The piece of a line is bisected, and the half with the larger difference is kept. The difference of a
+// continuous function halves with each step, and that of a jump stays.
+constexpr int lines_for_poles = 16;      // in each box; every piece costs about `first_bisections` evaluations
+constexpr int first_bisections = 12;     // then the difference of a smooth function is 2^-12 of that at the start
+constexpr double remaining_part = 1e-3;  // a smaller remaining part of the difference is no jump
+/// Limits from both sides are taken at these distances, in units of `reach`. At smaller ones removable singularities
+/// such as (1 - cos(x))/x^2 consist of rounding errors.
+constexpr double limit_distances[] = {1e-6, 2e-6, 4e-6};
+/// The values at these distances change by at most this part of the jump on each side.
+constexpr double side_part = 0.25;
+
 /// An operation that can jump, and the function whose zero is its switching surface.
 struct Switch {
     Expr node;      // sign, a comparison or atan2
@@ -44,6 +55,44 @@ std::vector<Switch> switches_of(Graph& graph, Expr e) {
         if (node.op == Op::atan2) out.push_back({n, node.a, "atan2"});
         if (is_comparison(node.op)) out.push_back({n, graph.sub(node.a, node.b), "if"});
     }
+    return out;
+}
+
+/// A division, power or tan, and the function whose zero is its pole.
+struct Pole {
+    Expr function;
+    std::string name;
+};
+
+std::vector<Pole> poles_of(Graph& graph, Expr e) {
+    std::vector<Pole> out;
+    for (const Expr n : reachable(graph, std::span(&e, 1))) {
+        const Node node = graph[n];
+        if (node.op == Op::div && graph[node.b].kinds != 0) out.push_back({node.b, "a division or power"});
+        if (node.op == Op::powi && node.exponent < 0 && node.kinds != 0) out.push_back({node.a, "a division or power"});
+        if (node.op == Op::pow && node.kinds != 0) out.push_back({node.a, "a division or power"});
+        if (node.op == Op::tan && node.kinds != 0) out.push_back({graph.unary(Op::cos, node.a), "tan"});
+    }
+    return out;
+}
+
+/// The poles that interval arithmetic cannot exclude in the box center ± reach · (largest of box_sizes).
+std::vector<Pole> possible_poles(Graph& graph, Expr e, std::span<const Expr> variables, std::span<const double> center,
+                                 std::span<const double> reach) {
+    std::vector<Pole> poles = poles_of(graph, e);
+    if (poles.empty()) return poles;
+    std::vector<Expr> outputs;
+    for (const Pole& pole : poles) outputs.push_back(pole.function);
+    const Tape tape(graph, outputs, {}, variables);
+    std::vector<Interval> scratch(tape.slot_count()), values(outputs.size()), box;
+    const double largest = *std::max_element(std::begin(box_sizes), std::end(box_sizes));
+    for (std::size_t i = 0; i < center.size(); ++i)
+        box.push_back(hull(point(center[i] - largest * reach[i]), point(center[i] + largest * reach[i])));
+    tape.prepare<Interval>({}, scratch);
+    tape.evaluate<Interval>(box, scratch, values);
+    std::vector<Pole> out;
+    for (std::size_t k = 0; k < poles.size(); ++k)
+        if (contains(values[k], 0.0) || !values[k].defined) out.push_back(poles[k]);
     return out;
 }
 
@@ -77,10 +126,12 @@ bool proved_continuous(Graph& graph, Expr e, const Switch& s) {
 /// The search along lines.
 class LineSearch {
 public:
-    LineSearch(const Graph& graph, Expr e, const std::vector<Switch>& switches, std::span<const Expr> variables)
+    LineSearch(const Graph& graph, Expr e, const std::vector<Switch>& switches, const std::vector<Pole>& poles,
+               std::span<const Expr> variables)
         : switches_(switches), count_(switches.size(), 0) {
         std::vector<Expr> outputs{e};
         for (const Switch& s : switches) outputs.push_back(s.function);
+        for (const Pole& p : poles) outputs.push_back(p.function);
         tape_ = Tape(graph, outputs, {}, variables);
         scratch_.resize(tape_.slot_count());
         tape_.prepare<double>({}, scratch_);
@@ -108,6 +159,30 @@ public:
         return {};
     }
 
+    /// Examines one line for jumps at poles. `poles` and `reach` belong to the whole search.
+    std::optional<Jump> examine_poles(std::span<const double> from, std::span<const double> to,
+                                      const std::vector<Pole>& poles, std::span<const double> reach) {
+        from_.assign(from.begin(), from.end());
+        step_.resize(from.size());
+        double length = 0.0;  // of the line, in units of `reach`
+        for (std::size_t i = 0; i < from.size(); ++i) {
+            step_[i] = used_[i] ? to[i] - from[i] : 0.0;
+            length = std::max(length, std::abs(step_[i]) / reach[i]);
+        }
+        if (length == 0.0) return {};
+        double before = value(0.0);
+        for (int k = 1; k <= pieces_of_line; ++k) {
+            const double a = static_cast<double>(k - 1) / pieces_of_line, b = static_cast<double>(k) / pieces_of_line;
+            const double after = value(b);
+            if (auto jump = bisect(a, b, before, after, length)) {
+                jump->operation = name_at(jump->at, poles);
+                return jump;
+            }
+            before = after;
+        }
+        return {};
+    }
+
     int points() const {
         int sum = 0;
         for (const int c : count_) sum += c;
@@ -120,12 +195,69 @@ private:
         return std::find(inside.begin(), inside.end(), symbol) != inside.end();
     }
 
-    /// Values of e and of all switching functions at the part x of the line.
+    /// Values of e, of all switching functions and of all functions of poles at the part x of the line.
     const std::vector<double>& at(double x) {
         const std::span<double> variables = tape_.variables(std::span<double>(scratch_));
         for (std::size_t i = 0; i < from_.size(); ++i) variables[i] = from_[i] + x * step_[i];
         tape_.evaluate_in_place(std::span<double>(scratch_), std::span<double>(values_));
         return values_;
+    }
+
+    double value(double x) { return at(x)[0]; }
+
+    /// Follows the larger difference of e between a and b, and decides whether it is a jump.
+    std::optional<Jump> bisect(double a, double b, double before, double after, double length) {
+        const double size = std::max(std::abs(before), std::abs(after));
+        double first = std::abs(after - before);
+        for (int k = 0; k < bisections; ++k) {
+            if (!std::isfinite(before) || !std::isfinite(after)) return {};
+            if (k == first_bisections && !(std::abs(after - before) > remaining_part * first)) return {};
+            double middle = 0.5 * (a + b);
+            if (middle <= a || middle >= b) break;
+            double between = value(middle);
+            if (!std::isfinite(between)) {  // at the pole
+                middle = a + 0.375 * (b - a);
+                between = value(middle);
+            }
+            if (!std::isfinite(between)) break;  // a and b are next to the pole, to rounding
+            first = std::max({first, std::abs(between - before), std::abs(after - between)});
+            if (std::abs(between - before) >= std::abs(after - between))
+                b = middle, after = between;
+            else
+                a = middle, before = between;
+        }
+        const double difference = std::abs(after - before);
+        if (!(difference > rounding_of_values * size) || !has_limits(a, b, difference, length)) return {};
+        Jump jump{from_, before, after, ""};
+        for (std::size_t i = 0; i < from_.size(); ++i) jump.at[i] += b * step_[i];
+        return jump;
+    }
+
+    /// Whether e has different limits from both sides, whose difference is about `difference`.
+    bool has_limits(double a, double b, double difference, double length) {
+        double left = 0.0, right = 0.0;
+        for (const double distance : limit_distances) {
+            const double l = value(a - distance / length), r = value(b + distance / length);
+            if (distance == limit_distances[0]) left = l, right = r;
+            const bool lasts =
+                std::abs(r - l) >= lasting_part * difference && lasting_part * std::abs(r - l) <= difference;
+            const bool steady =
+                std::abs(l - left) <= side_part * difference && std::abs(r - right) <= side_part * difference;
+            if (!lasts || !steady) return false;
+        }
+        return true;
+    }
+
+    /// The operation whose pole is nearest.
+    std::string name_at(std::span<const double> place, const std::vector<Pole>& poles) {
+        const std::span<double> variables = tape_.variables(std::span<double>(scratch_));
+        std::copy(place.begin(), place.end(), variables.begin());
+        tape_.evaluate_in_place(std::span<double>(scratch_), std::span<double>(values_));
+        std::size_t nearest = 0;
+        const std::size_t first = 1 + switches_.size();
+        for (std::size_t k = 1; k < poles.size(); ++k)
+            if (std::abs(values_[first + k]) < std::abs(values_[first + nearest])) nearest = k;
+        return poles[nearest].name;
     }
 
     /// Compares e on both sides of the surface of a switch, which the line crosses between a and b.
@@ -155,13 +287,27 @@ private:
 
 }  // namespace
 
+bool can_jump(const Graph& graph, Expr e) {
+    constexpr Kinds changing = time | position | velocity;
+    for (const Expr n : reachable(graph, std::span(&e, 1))) {
+        const Node& node = graph[n];
+        if ((node.kinds & changing) == 0) continue;
+        if (node.op == Op::sign || node.op == Op::atan2 || node.op == Op::tan || node.op == Op::pow ||
+            is_comparison(node.op) || (node.op == Op::powi && node.exponent < 0) ||
+            (node.op == Op::div && (graph[node.b].kinds & changing) != 0))
+            return true;
+    }
+    return false;
+}
+
 JumpSearch find_jump(Graph& graph, Expr e, std::span<const Expr> variables, std::span<const double> center,
                      std::span<const double> reach) {
     JumpSearch out;
     const std::vector<Switch> switches = switches_of(graph, e);
-    if (switches.empty()) return out;
+    const std::vector<Pole> poles = possible_poles(graph, e, variables, center, reach);
+    if (switches.empty() && poles.empty()) return out;
     for (const Switch& s : switches) out.decided = out.decided && proved_continuous(graph, e, s);
-    LineSearch search(graph, e, switches, variables);
+    LineSearch search(graph, e, switches, poles, variables);
     std::mt19937_64 random;  // with its fixed default seed
     std::vector<double> ends[2] = {std::vector<double>(center.size()), std::vector<double>(center.size())};
     for (const double size : box_sizes)
@@ -169,7 +315,9 @@ JumpSearch find_jump(Graph& graph, Expr e, std::span<const Expr> variables, std:
             for (std::vector<double>& end : ends)
                 for (std::size_t i = 0; i < end.size(); ++i)
                     end[i] = center[i] + size * reach[i] * (static_cast<double>(random() >> 11) * 0x1p-52 - 1.0);
-            out.jump = search.examine(ends[0], ends[1]);
+            if (!switches.empty()) out.jump = search.examine(ends[0], ends[1]);
+            if (!out.jump && !poles.empty() && line < lines_for_poles)
+                out.jump = search.examine_poles(ends[0], ends[1], poles, reach);
             out.points = search.points();
             if (out.jump) return out;
         }

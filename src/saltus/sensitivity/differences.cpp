@@ -42,6 +42,9 @@ struct Tolerances {
 };
 constexpr Tolerances tolerance_levels[] = {{1e-10, 1e-13}, {1e-12, 1e-14}};
 
+/// Why a variable is not compared if the time limit or an interrupt came first.
+constexpr const char* stopped_early = "the time limit or an interrupt came before the comparison";
+
 /// The same method with tolerances that are not larger than the given ones.
 integrate::Method with_tolerance(integrate::Method method, const Tolerances& tolerances) {
     std::visit(
@@ -137,7 +140,11 @@ private:
             } catch (const Error& e) {
                 why = e.message();
             }
-            if (options_.interrupted && options_.interrupted()) break;
+            if (options_.interrupted && options_.interrupted()) {
+                // The neighbouring motion, if any, ended early for this reason too.
+                why_not = stopped_early;
+                break;
+            }
             if (!next) {
                 if (why_not.empty()) why_not = why;
                 continue;
@@ -332,6 +339,7 @@ Differences differences(const model::Description& description, const model::Buil
     Differences out;
     const MotionDifferences of_motions(description, build, sensitivity, options);
     out.variables.resize(sensitivity.with_respect_to.size());
+    for (Differenced& d : out.variables) d.why_not = stopped_early;  // until the variable is examined
     ensemble::parallel_for(
         out.variables.size(),
         [&](std::size_t j) {

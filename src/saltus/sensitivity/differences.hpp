@@ -12,7 +12,7 @@ namespace saltus::sensitivity {
 /// example e > 1) then one-sided differences of second order are used.
 struct Differenced {
     bool possible = false;
-    std::string why_not;     ///< if not possible: the model refuses the value, or a motion ends early
+    std::string why_not;     ///< if not possible: the model refuses the value, a motion ends early, or the time is up
     bool times = true;       ///< false: the neighbouring motions have other events, so only the final state is compared
     double step = 0.0;       ///< h, in units of the variable
     Vector state;            ///< ∂(q, u) at the end

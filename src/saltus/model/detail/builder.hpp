@@ -121,7 +121,6 @@ private:
     // gap_jumps.cpp: gaps and constraints that jump are refused
     void refuse_jumps();
     void refuse_jump(Expr e, const std::string& what, const Place& place);
-    bool uses_atan2(Expr e) const;
 
     // outputs.cpp
     std::shared_ptr<const Outputs> make_outputs();

@@ -30,7 +30,7 @@ void Builder::refuse_jumps() {
 }
 
 void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
-    if (expr::kinks(f_.graph, e, expr::time | expr::position | expr::velocity).empty() && !uses_atan2(e)) return;
+    if (!expr::can_jump(f_.graph, e)) return;
     std::vector<std::pair<Expr, Expr>> values;
     for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
     // The box around the initial state: a unit, or the size of the coordinate; the duration of the motion.
@@ -67,12 +67,6 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
                 place,
                 "gaps and constraints must be continuous: use min, max and abs, branches that agree where they switch, "
                 "or several contacts");
-}
-
-bool Builder::uses_atan2(Expr e) const {
-    for (const Expr n : expr::reachable(f_.graph, {&e, 1}))
-        if (f_.graph[n].op == expr::Op::atan2) return true;
-    return false;
 }
 
 }  // namespace saltus::model

@@ -9,8 +9,8 @@
 #include "saltus/control/penalty/penalty_limit.hpp"
 #include "saltus/integrate/compare.hpp"
 #include "saltus/io/model/load_model.hpp"
-#include "saltus/io/report/compare_report.hpp"
-#include "saltus/io/report/penalty_report.hpp"
+#include "saltus/io/report/compare/compare_report.hpp"
+#include "saltus/io/report/compare/penalty_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 
 namespace saltus::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/report/penalty_report.hpp"
+#include "saltus/io/report/compare/penalty_report.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/report/compare_report.hpp"
+#include "saltus/io/report/compare/compare_report.hpp"
 
 #include <fmt/format.h>
 

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
+
+#include "saltus/base/eigenvalues.hpp"
 
 namespace saltus {
 
@@ -179,6 +182,28 @@ TEST(LeastSquares, MeetsTheOptimalityConditionsAtAnyRank) {
 TEST(LeastSquares, OfAnEmptySystemIsZero) {
     EXPECT_EQ(least_squares(Matrix(0, 3), Vector(0)), Vector::Zero(3));
     EXPECT_EQ(least_squares(Matrix(3, 0), Vector::Ones(3)).size(), 0);
+}
+
+/// A turn by an angle, stretched, has the eigenvalues r exp(±i angle); a triangular matrix has its diagonal.
+TEST(Eigenvalues, OfMatricesThatAreNotSymmetric) {
+    const double r = 1.5, angle = 0.7;
+    Matrix turn(2, 2);
+    turn << r * std::cos(angle), -r * std::sin(angle), r * std::sin(angle), r * std::cos(angle);
+    std::vector<std::complex<double>> pair = eigenvalues(turn);
+    ASSERT_EQ(pair.size(), 2U);
+    for (const std::complex<double>& x : pair) {
+        EXPECT_NEAR(std::abs(x), r, 4 * eps);
+        EXPECT_NEAR(std::abs(std::arg(x)), angle, 4 * eps);
+    }
+    Matrix triangle(2, 2);
+    triangle << 2, 7, 0, -3;
+    const Eigenpairs solved = eigenpairs(triangle);
+    ASSERT_EQ(solved.values.size(), 2U);
+    for (Eigen::Index k = 0; k < 2; ++k) {
+        const std::complex<double> x = solved.values[static_cast<std::size_t>(k)];
+        EXPECT_LT((triangle * solved.vectors.col(k) - x.real() * solved.vectors.col(k)).norm(), 1e-14);
+    }
+    EXPECT_TRUE(eigenvalues(Matrix(0, 0)).empty());
 }
 
 }  // namespace saltus

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/orbit/orbit.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <utility>
 
+#include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/recording.hpp"
@@ -300,8 +300,7 @@ void judge_stability(Search& s) {
         o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
                             number_text(o.drift.back().second) + " in a period; its multiplier is left out");
     }
-    const Eigen::EigenSolver<Matrix> solver(slope, false);
-    for (Eigen::Index i = 0; i < solver.eigenvalues().size(); ++i) o.multipliers.push_back(solver.eigenvalues()(i));
+    o.multipliers = eigenvalues(slope);
     std::stable_sort(o.multipliers.begin(), o.multipliers.end(),
                      [](const auto& a, const auto& b) { return std::abs(a) > std::abs(b); });
     const double largest = o.multipliers.empty() ? 1.0 : std::max(1.0, std::abs(o.multipliers[0]));

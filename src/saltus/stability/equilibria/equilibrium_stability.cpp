@@ -2,10 +2,10 @@
 #include "saltus/stability/equilibria/equilibrium_stability.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/eigenvalues.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
@@ -68,8 +68,7 @@ std::vector<std::complex<double>> eigenvalues_of(const Matrix& M, const Matrix& 
     const Eigen::LDLT<Matrix> solver(M);
     A.bottomLeftCorner(d, d) = -solver.solve(K);
     A.bottomRightCorner(d, d) = -solver.solve(C);
-    const Eigen::EigenSolver<Matrix> eigen(A, false);
-    std::vector<std::complex<double>> list(eigen.eigenvalues().begin(), eigen.eigenvalues().end());
+    std::vector<std::complex<double>> list = eigenvalues(A);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
         return a.real() != b.real() ? a.real() > b.real() : a.imag() > b.imag();
     });

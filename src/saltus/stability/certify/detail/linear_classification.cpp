@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <queue>
 
+#include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -159,8 +159,7 @@ std::vector<std::complex<double>> eigenvalues(const LinearSystem& s) {
     A.topRightCorner(n, n).setIdentity();
     A.bottomLeftCorner(n, n) = -solve_columns(M, s.K.middle());
     A.bottomRightCorner(n, n) = -solve_columns(M, s.C.middle());
-    const Eigen::EigenSolver<Matrix> solver(A, false);
-    std::vector<std::complex<double>> list(solver.eigenvalues().data(), solver.eigenvalues().data() + 2 * n);
+    std::vector<std::complex<double>> list = saltus::eigenvalues(A);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
         return a.real() != b.real() ? a.real() < b.real() : a.imag() < b.imag();
     });

@@ -14,11 +14,11 @@
 // P is computed with rounding errors. The signs of V and V̇ are proved for the function with that P (state_proofs.cpp).
 #include "saltus/stability/certify/detail/functions/steady_sliding.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -130,9 +130,8 @@ private:
         Box state = box.q;
         state.resize(2 * n, Interval(0.0));
         const Matrix A = linearised(*e, box.q);
-        const auto eigenvalues = A.eigenvalues();
         double largest = 0.0, growth = -Interval::infinity;
-        for (const std::complex<double>& x : eigenvalues) {
+        for (const std::complex<double>& x : saltus::eigenvalues(A)) {
             largest = std::max(largest, std::abs(x));
             growth = std::max(growth, x.real());
             c.eigenvalues.emplace_back(x.real(), x.imag());

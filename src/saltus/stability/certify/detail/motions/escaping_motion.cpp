@@ -31,11 +31,11 @@
 // of p.
 #include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/proof/laws.hpp"
@@ -355,17 +355,18 @@ std::optional<EigenPair> computed_eigenpair(const Matrix& M, const Matrix& C, co
     A.topRightCorner(r, r).setIdentity();
     A.bottomLeftCorner(r, r) = -inertia.solve(Y.transpose() * K * Z);
     A.bottomRightCorner(r, r) = -inertia.solve(Y.transpose() * C * Z);
-    const Eigen::EigenSolver<Matrix> solver(A);
-    if (solver.info() != Eigen::Success) return std::nullopt;
-    const double scale = solver.eigenvalues().cwiseAbs().maxCoeff();
+    const Eigenpairs solved = eigenpairs(A);
+    if (solved.values.empty()) return std::nullopt;
+    double scale = 0.0;
+    for (const std::complex<double>& s : solved.values) scale = std::max(scale, std::abs(s));
     std::optional<EigenPair> best;
     for (Index k = 0; k < 2 * r; ++k) {
-        const std::complex<double> s = solver.eigenvalues()(k);
+        const std::complex<double> s = solved.values[static_cast<std::size_t>(k)];
         if (!(s.real() > positive_ratio * scale) || std::fabs(s.imag()) > real_ratio * std::abs(s)) continue;
         if (best && best->sigma >= s.real()) continue;
         EigenPair pair;
         pair.sigma = s.real();
-        pair.v = Z * solver.eigenvectors().col(k).head(r).real();
+        pair.v = Z * solved.vectors.col(k).head(r);
         Index largest = 0;
         if (!(pair.v.cwiseAbs().maxCoeff(&largest) > 0.0)) continue;
         pair.v /= pair.v(largest);

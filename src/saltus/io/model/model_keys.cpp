@@ -120,8 +120,9 @@ std::vector<ModelBlock> make_blocks() {
            "desired value of y; of t and parameters. If it depends on t then the law is u = -Kp (y - r) - Kv (y' - r')",
            "0"},
           {"feedforward", "table by coordinate",
-           "force that is added to the feedback; of t, q, u; with `period` also of lambda(...), lambdaT(...), gap(...) "
-           "and of the held forces NAME_hold",
+           "force that is added to the feedback; of t, q, u; with `period` also of lambda(...), lambdaT(...), "
+           "gap(...), "
+           "Lambda(...) and of the held forces NAME_hold",
            "0"},
           {"saturation", "expression, or a table by coordinate",
            "largest |u|: the force is cut there; of parameters, > 0", "none"},

@@ -157,11 +157,7 @@ Expr Builder::measured_feedforward(const Entry& e) {
             throw Error(what + " mentions " + call.function + "(" + call.argument +
                             "), which depends on the force of the law itself at the same time",
                         call.place, "add period = ... to [control]: a sampled law measures before it acts");
-        const ElementQuantity quantity = *element_quantity(model_, call.function, call.argument, call.place);
-        if (quantity.what == ElementQuantity::What::impulse)
-            throw Error(what + " mentions " + call.function + "(" + call.argument + "), which is not measured",
-                        call.place, "use lambda(" + call.argument + "), the force at the sample");
-        sampled_->quantities.push_back(quantity);
+        sampled_->quantities.push_back(*element_quantity(model_, call.function, call.argument, call.place));
         measured_.push_back(f_.graph.symbol(call.function + "(" + call.argument + ")", expr::auxiliary));
         local_names_[call.symbol] = measured_.back();
     }

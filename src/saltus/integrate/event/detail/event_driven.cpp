@@ -104,6 +104,10 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     struck_without_restitution_.assign(model.contacts.size(), 0);
     has_conditions_ = std::any_of(model.contacts.begin(), model.contacts.end(),
                                   [](const model::Contact& c) { return c.condition != model::no_coefficient; });
+    if (sampled_ != nullptr &&
+        std::any_of(sampled_->quantities.begin(), sampled_->quantities.end(),
+                    [](const model::ElementQuantity& q) { return q.what == model::ElementQuantity::What::impulse; }))
+        impulses_.assign(sampled_->quantities.size(), 0.0);
     x_.assign(ix(d_.state_size()), 0.0);
     found_.clear();
     accumulation_.clear();

@@ -109,7 +109,9 @@ private:
 
     // Control that samples (run_sample.cpp).
     void take_sample();
-    double measured(const model::ElementQuantity& quantity);
+    double measured(std::size_t quantity);
+    void add_forces(const ode::Dense& step, double until);
+    void add_impulses(const std::vector<trajectory::Reaction>& impulses);
     bool sample_is_due() const;
     /// Whether the arc ends at the next sample and not at the end of the run.
     bool ends_at_sample() const { return next_sample_ < options_.t_end; }
@@ -313,6 +315,9 @@ private:
     const model::SampledLaw* sampled_;                              // the control, if it samples; otherwise null
     long sample_ = 0;                                               // number of the next sample
     double next_sample_ = std::numeric_limits<double>::infinity();  // its time, in s
+    /// Normal impulses since the start, ∫ λ_N dt + Σ Λ_N, for each quantity of the law that is one; 0 for the others.
+    /// Empty if the law measures no impulse.
+    std::vector<double> impulses_;
 
     double t_ = 0.0;
     std::vector<double>& x_;                  // (q, u, work)

@@ -43,6 +43,7 @@ void EventRun::record_strike(const Strike& strike, EventKind kind, Window window
     event.u_minus = strike.u_minus;
     event.u_plus = strike.u_plus;
     event.impulses = strike.impulses;
+    if (!impulses_.empty()) add_impulses(strike.impulses);
     event.work = strike.work;
     event.audit = strike.audit;
     event.energy_before = strike.before.kinetic + strike.before.potential;
@@ -322,6 +323,7 @@ void EventRun::hand_over(double before, PartEnd end) {
 /// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.
 void EventRun::keep(const ode::Dense& step, double until) {
     note_continued_start(step, until);
+    if (!impulses_.empty()) add_forces(step, until);
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
     if (settings_.keep_arcs) {

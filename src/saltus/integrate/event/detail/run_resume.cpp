@@ -59,7 +59,7 @@ void EventRun::remember(Archive& archive) {
     accuracy_.remember(archive);
     work_.remember(archive);
     if (sampled_ != nullptr) {
-        archive(sample_);
+        archive(sample_, impulses_);
         next_sample_ = sampled_->time(sample_);
     }
     if constexpr (!Archive::writes) {

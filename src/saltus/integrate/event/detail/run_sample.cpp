@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "saltus/base/gauss.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
@@ -19,16 +20,49 @@ bool EventRun::sample_is_due() const {
 }
 
 /// A quantity that the law measures, at the last evaluation of the dynamics.
-double EventRun::measured(const model::ElementQuantity& quantity) {
+double EventRun::measured(std::size_t number) {
     using What = model::ElementQuantity::What;
+    const model::ElementQuantity& quantity = sampled_->quantities[number];
     const ElementRows& rows = d_.elements()[ix(quantity.element)].rows;
     switch (quantity.what) {
         case What::gap: return d_.terms().positions[ix(rows.normal)];
         case What::force: return d_.reactions()[ix(rows.normal)];
         case What::friction: return d_.reactions()[ix(rows.first_slip + quantity.component - 1)];
-        case What::impulse: break;  // the model has none: Builder::measured_feedforward
+        case What::impulse: break;
     }
-    return 0.0;
+    return impulses_[number];
+}
+
+/// Adds ∫ λ_N dt over a step of the mode in force, up to a time, to the measured impulses. Five Gauss nodes on each
+/// part of the step integrate polynomials of degree 9 exactly.
+void EventRun::add_forces(const ode::Dense& step, double until) {
+    const std::vector<model::ElementQuantity>& quantities = sampled_->quantities;
+    const auto acts = [&](std::size_t k) {
+        return quantities[k].what == model::ElementQuantity::What::impulse &&
+               d_.mode().elements[ix(quantities[k].element)].active;
+    };
+    bool any = false;
+    for (std::size_t k = 0; k < quantities.size(); ++k) any = any || acts(k);
+    if (!any) return;
+    std::vector<double> x(ix(std::max(step.size(), d_.state_size())));
+    for (const ode::StepPart part : ode::StepParts(step, until))
+        for (const auto& [t, dt] : gauss_points(gauss_five_nodes, part.from, part.to)) {
+            step.evaluate(t, x.data());
+            if (!d_.evaluate(t, x.data())) continue;
+            if (d_.redundant()) watcher_.allow_reactions();
+            for (std::size_t k = 0; k < quantities.size(); ++k)
+                if (acts(k))
+                    impulses_[k] += dt * d_.reactions()[ix(d_.elements()[ix(quantities[k].element)].rows.normal)];
+        }
+    d_.evaluate_terms(t_, x_.data());  // what follows expects the terms of the present state
+}
+
+void EventRun::add_impulses(const std::vector<trajectory::Reaction>& impulses) {
+    for (std::size_t k = 0; k < impulses_.size(); ++k)
+        for (const trajectory::Reaction& r : impulses)
+            if (sampled_->quantities[k].what == model::ElementQuantity::What::impulse &&
+                r.element == sampled_->quantities[k].element)
+                impulses_[k] += r.N;
 }
 
 void EventRun::take_sample() {
@@ -40,7 +74,7 @@ void EventRun::take_sample() {
             return;
         }
         if (d_.redundant()) watcher_.allow_reactions();
-        for (const model::ElementQuantity& q : sampled_->quantities) values.push_back(measured(q));
+        for (std::size_t k = 0; k < sampled_->quantities.size(); ++k) values.push_back(measured(k));
     }
     sampled_->evaluate(t_, {x_.data(), n}, {x_.data() + n, n}, values, forces);
     for (std::size_t k = 0; k < forces.size(); ++k) {

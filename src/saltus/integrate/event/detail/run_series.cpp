@@ -366,7 +366,8 @@ model::Energy EventRun::measure_balance() {
 void EventRun::keep_series(double until) {
     if (out_.arcs.empty()) return;
     out_.arcs.back().t_end = until;
-    if (!settings_.keep_arcs && !settings_.record && !start_is_due(until)) return hand_over_if_large(until);
+    const bool needed = settings_.keep_arcs || settings_.record || !impulses_.empty();
+    if (!needed && !start_is_due(until)) return hand_over_if_large(until);
     series_.dense(until, dense_);
     dense_.set_end(x_);
     keep(dense_, until);

@@ -68,6 +68,7 @@ public:
           sampled_(model::sampled_law(model)),
           earlier_(earlier),
           sink_(sink) {
+        if (sampled_ != nullptr) impulses_.assign(sampled_->quantities.size(), 0.0);
         out_.model = model.name;
         out_.method = "moreau";
         out_.stepped = true;
@@ -143,7 +144,9 @@ private:
         for (const model::ElementQuantity& quantity : sampled_->quantities) {
             const ElementRows& rows = elements_[ix(quantity.element)];
             const int row = quantity.what == What::friction ? rows.first_slip + quantity.component - 1 : rows.normal;
-            if (quantity.what == What::gap)
+            if (quantity.what == What::impulse)
+                values.push_back(impulses_[values.size()]);
+            else if (quantity.what == What::gap)
                 values.push_back(positions[ix(row)]);
             else
                 values.push_back(at_.h > 0.0 ? at_.Lambda[ix(row)] / at_.h : 0.0);
@@ -205,7 +208,7 @@ private:
         accuracy_.remember(archive);
         archive(out_.energy.work);
         if (sampled_ != nullptr) {
-            archive(sample_);
+            archive(sample_, impulses_);
             next_sample_ = sampled_->time(sample_);
         }
         if constexpr (!Archive::writes) {
@@ -364,6 +367,8 @@ private:
                 struck_without_restitution_[i] = 1;
         ++out_.statistics.steps;
         out_.energy.work += to.energy_input;
+        for (std::size_t k = 0; k < impulses_.size(); ++k)
+            impulses_[k] += to.Lambda[ix(elements_[ix(sampled_->quantities[k].element)].normal)];
         out_.violation.constraint = std::max(out_.violation.constraint, to.violation.constraint);
         if (to.deepest >= 0) accuracy_.see_penetration(to.t, to.deepest, to.violation.gap);
         if (accuracy_.due()) {
@@ -644,7 +649,8 @@ private:
     const model::SampledLaw* sampled_;                              // the control, if it samples; otherwise null
     long sample_ = 0;                                               // number of the next sample
     double next_sample_ = std::numeric_limits<double>::infinity();  // its time, in s
-    const Continued* earlier_;                // the motion that is continued; null: the motion begins with this run
+    std::vector<double> impulses_;  // normal impulses since the start, for each quantity that the law measures
+    const Continued* earlier_;      // the motion that is continued; null: the motion begins with this run
     std::optional<trajectory::State> begin_;  // start of a continued motion
     MotionSink sink_;                         // empty: the trajectory keeps its events and arcs
     std::size_t kept_bytes_ = 0;              // of the steps since the last part

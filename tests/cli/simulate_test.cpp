@@ -642,6 +642,22 @@ TEST(Simulate, AMotionThatDoesNotFitOntoTheDiskIsPrinted) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }
 
+/// If the files come near the room that there is then the motion ends, is written and can be continued.
+TEST(Simulate, AMotionThatNearlyFillsTheDiskIsKeptAsFarAsItGoes) {
+    if (!io::has_hdf5()) GTEST_SKIP();
+    const test::Folder folder;
+    const std::string ball = "'" + std::string(SALTUS_EXE) + "'" + elastic_ball;
+    const Outcome run = test::shell("ulimit -f 30000; " + ball + "--t-end 1e7 --out run", folder.path());
+    EXPECT_EQ(run.code, 3);
+    EXPECT_NE(run.err.find("the disk is nearly used up at t = "), std::string::npos) << run.err;
+    const trajectory::Trajectory motion = io::read_trajectory(folder.file("run/trajectory.h5"));
+    EXPECT_EQ(motion.status, trajectory::Status::interrupted);
+    EXPECT_GT(motion.events.size(), 5000U);
+    EXPECT_GT(fs::file_size(folder.path() / "run/trajectory.h5"), 5'000'000U);  // of 15 MB
+    const std::string t_end = number_text(motion.end.t + 5.0);
+    EXPECT_EQ(test::shell(ball + "--restart run/trajectory.h5 --t-end " + t_end, folder.path()).code, 0);
+}
+
 /// Without --out a motion keeps what is printed: its memory does not grow with the number of its events.
 TEST(Simulate, AMotionOfAMillionImpactsFitsIntoLittleMemory) {
     if (sanitized) GTEST_SKIP();

@@ -54,6 +54,35 @@ private:
     bool ended_ = false;
 };
 
+/// Ends a run before its files do not fit onto the disk any more, so that what exists can be written.
+class DiskWatch {
+public:
+    explicit DiskWatch(const std::string& folder) : folder_(folder) {}
+
+    /// To be called after each part of the motion, with the sizes of the files so far. Temporary files grow with them.
+    /// If they do not fit now then nothing is gained by an early end.
+    void look(const io::MotionFiles::Sizes& now) {
+        constexpr double parts_ahead = 2.0;  // parts may grow; too small: the motion is lost with the next part
+        const double growth = parts_ahead * (now.all - before_.all);
+        const double growth_of_largest = parts_ahead * (now.largest - before_.largest);
+        before_ = now;
+        const double disk = available_disk(folder_), file = largest_file();
+        const auto fit = [&](double all, double largest, double taken) {
+            constexpr double margin = 1.05;          // the sizes are estimates
+            constexpr double other_files = 1 << 20;  // bytes: the model, names, the overhead of HDF5
+            return margin * all + other_files <= disk - taken && margin * largest + other_files <= file;
+        };
+        if (fit(now.all, now.largest, 0.0) && !fit(now.all + growth, now.largest + growth_of_largest, growth))
+            ended_ = true;
+    }
+    bool ended() const { return ended_; }
+
+private:
+    std::string folder_;
+    io::MotionFiles::Sizes before_;
+    bool ended_ = false;
+};
+
 /// What a run gives besides its motion.
 struct Results {
     LyapunovBalance balance;  ///< first and last row, and errors; empty if it is not wanted
@@ -61,7 +90,8 @@ struct Results {
     trajectory::MotionSummary summary;               ///< what follows from the arcs
     std::optional<trajectory::OutputCurves> curves;  ///< derived quantities of the model, for the files
     std::optional<Error> not_written;  ///< a temporary file could not be written, and the motion ended there
-    bool out_of_memory = false;        ///< the motion ended early because of its size
+    /// The motion ended early because this is nearly used up: "memory" or "disk". Null: it did not.
+    const char* used_up = nullptr;
 };
 
 /// The model goes with its motion, so that a report can draw it.
@@ -132,8 +162,9 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     if (plan.restarted) options.start = plan.start;
     listen_for_interrupts();
     MemoryWatch memory;
+    DiskWatch disk(c.common.out);
     options.interrupted = [&] {
-        return interrupt_asked() || results.not_written || (has_outputs && memory.ends_run());
+        return interrupt_asked() || results.not_written || disk.ended() || (has_outputs && memory.ends_run());
     };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
@@ -144,6 +175,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
         if (results.not_written) return;
         try {
             files.add(part, with_balance ? account.add(part) : LyapunovBalance{});
+            if (!c.common.out.empty() && !has_outputs) disk.look(files.sizes(c.samples));
         } catch (const Error& e) {
             const Place place{c.common.out.empty() ? e.place().file : c.common.out, 0, 0};
             results.not_written = Error(e.message(), place, e.remedy());
@@ -154,7 +186,8 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
         m, plan.method, options, with_balance ? integrate::Record::yes : integrate::Record::no,
         plan.earlier ? &*plan.earlier : nullptr, has_outputs ? integrate::MotionSink() : sink);
     const Delivering now;
-    results.out_of_memory = memory.ended();
+    if (memory.ended()) results.used_up = "memory";
+    if (disk.ended() && made.motion.motion.status == trajectory::Status::interrupted) results.used_up = "disk";
     results.resume = std::move(made.resume);
     Trajectory t = std::move(made.motion.motion);
     if (has_outputs) {
@@ -175,8 +208,9 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
         t.reason = has_outputs
                        ? "the files of the motion cannot be written, and its events are not complete here"
                        : "the motion ends at t = " + number_text(t.end.t) + " because its files cannot be written";
-    } else if (results.out_of_memory) {
-        t.reason = "the memory is nearly used up at t = " + number_text(t.end.t) + ": the motion ends here; " +
+    } else if (results.used_up != nullptr) {
+        t.reason = "the " + std::string(results.used_up) + " is nearly used up at t = " + number_text(t.end.t) +
+                   ": the motion ends here; " +
                    (c.common.out.empty() ? "what exists is printed, nothing is written without --out"
                                          : "what exists is written, and --restart continues it to the same bits");
     }
@@ -218,8 +252,8 @@ int simulate(const SimulateCommand& c) {
     };
     deliver(c.common, out.get(), delivery);
     if (results.not_written) throw Error(*results.not_written);
-    if (results.out_of_memory) tell("saltus: failure: " + t.reason);
-    return results.out_of_memory ? failed : exit_code(t.status);
+    if (results.used_up != nullptr) tell("saltus: failure: " + t.reason);
+    return results.used_up != nullptr ? failed : exit_code(t.status);
 }
 
 }  // namespace saltus::cli

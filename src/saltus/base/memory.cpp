@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <system_error>
 
 #include "saltus/base/text.hpp"
 
@@ -51,6 +53,18 @@ double left_to_process() {
 double available_memory() { return std::min(system_memory(), left_to_process()); }
 
 double used_memory() { return sizes_of_process().resident; }
+
+double available_disk(const std::string& folder) {
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(folder, error);
+    return error ? infinity : static_cast<double>(space.available);
+}
+
+double largest_file() {
+    rlimit limit{};
+    const bool limited = ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return limited ? static_cast<double>(limit.rlim_cur) : infinity;
+}
 
 std::string gibibytes(double bytes) {
     constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;

@@ -11,6 +11,11 @@ double available_memory();
 /// Bytes of memory that the program uses now. 0 if the system does not say.
 double used_memory();
 
+/// Bytes that the program can still write to the disk of a folder, and to one file (ulimit -f). Infinite if the system
+/// does not say.
+double available_disk(const std::string& folder);
+double largest_file();
+
 /// A number of bytes in words: "1.5 GiB".
 std::string gibibytes(double bytes);
 

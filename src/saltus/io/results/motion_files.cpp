@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/results/motion_files.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -91,6 +92,17 @@ MotionFiles::MotionFiles(const model::Model& model, ResultFolder* folder, bool j
 }
 
 MotionFiles::~MotionFiles() = default;
+
+MotionFiles::Sizes MotionFiles::sizes(int samples) const {
+    const Spools& of = *spools_;
+    constexpr double cell = 25.0;  // bytes of a number in states.csv, at most
+    const double rows = samples + 2.0 * static_cast<double>(of.stream.added_events());  // events: before and after
+    const double states = cell * rows * (1.0 + 2.0 * static_cast<double>(of.names.coordinates.size()));
+    const auto stored = static_cast<double>(of.stream.bytes()), entries = static_cast<double>(of.entries.size());
+    const auto tables = static_cast<double>(of.event_cells.size() + of.balance_csv.size());
+    return {stored + entries + tables + states,
+            std::max({stored, entries, states, static_cast<double>(of.balance_csv.size())})};
+}
 
 const EventDigest& MotionFiles::events() const { return spools_->digest; }
 

@@ -34,6 +34,12 @@ public:
     /// written.
     void add(const integrate::MotionPart& part, const trajectory::LyapunovBalance& balance);
 
+    /// Bytes of the files that `write` would make of the parts so far, about.
+    struct Sizes {
+        double all = 0.0, largest = 0.0;
+    };
+    Sizes sizes(int samples) const;
+
     /// What the text says about the events.
     const EventDigest& events() const;
 

@@ -139,6 +139,13 @@ void TrajectoryStream::add(const LyapunovBalance& rows) {
     });
 }
 
+std::uint64_t TrajectoryStream::bytes() const {
+    std::uint64_t sum = 0;
+    for (const auto& [name, column] : numbers_) sum += column.size();
+    for (const auto& [name, column] : texts_) sum += column.padded_bytes();
+    return sum;
+}
+
 void TrajectoryStream::flush() {
     MoveColumn move{*this};
     layout::each_column(block_, move);

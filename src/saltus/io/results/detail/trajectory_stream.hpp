@@ -20,6 +20,7 @@ public:
     void append(const std::string& text);
     std::uint64_t count() const { return lengths_.count<std::uint64_t>(); }
     std::size_t longest() const { return longest_; }  ///< in bytes, at least 1
+    std::uint64_t padded_bytes() const { return count() * longest_; }
     /// Calls `use` with all texts, padded with zeros to the length of the longest one, several at a time.
     template <class Use>
     void each_piece(Use use) const {
@@ -48,6 +49,10 @@ public:
     void add(const trajectory::Arc& arc, bool continues = false);
     void add(const trajectory::Event& event);
     void add(const trajectory::LyapunovBalance& rows);
+
+    std::uint64_t added_events() const { return static_cast<std::uint64_t>(events_); }
+    /// Bytes of the columns so far, without rows of the last block.
+    std::uint64_t bytes() const;
 
     /// Adds what is known at the end: names, reactions, both ends. To be called once, before anything is read.
     void finish(const trajectory::Trajectory& rest);

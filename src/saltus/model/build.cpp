@@ -64,6 +64,7 @@ Model Builder::build() {
     add_perturbation();
     add_defaults();
     shift_slip_rows();
+    resolve_reactions();
     model_.outputs = make_outputs();
     add_drawing();
     add_regions();
@@ -329,7 +330,7 @@ void Builder::add_sliders() {
         if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
         if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
         slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
-        slider.normal_force = coefficient(parse(s.FN, "the normal force FN of " + quoted(slider.name), of_state),
+        slider.normal_force = coefficient(parse_load(s.FN, "the normal force FN of " + quoted(slider.name), of_state),
                                           "FN of " + owner, 0.0, infinity, "must be >= 0", s.FN.place());
         if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
         model_.sliders.push_back(std::move(slider));

@@ -103,7 +103,7 @@ std::vector<ModelBlock> make_blocks() {
          {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`slider`, with a number"},
           {"gammaT", "expression, or a list", "slip velocity, affine in the velocities", required},
           mu,
-          {"FN", "expression", "normal force, ≥ 0; of t, q, u", required},
+          {"FN", "expression", "normal force, ≥ 0; of t, q, u, and lambda(constraint)", required},
           eT,
           repeated}},
         {"clutch",

@@ -118,6 +118,11 @@ private:
     // singular_mass.cpp: a mass matrix that only the constraints make regular
     void regularise_mass();
 
+    // reaction_loads.cpp: normal forces of sliders that follow the reactions of constraints
+    Expr parse_load(const Field& field, const std::string& what, expr::Kinds allowed);
+    void resolve_reactions();
+    bool cancel_everywhere(const std::vector<Expr>& terms);
+
     // gap_jumps.cpp: gaps and constraints that jump are refused
     void refuse_jumps();
     void refuse_jump(Expr e, const std::string& what, const Place& place);
@@ -157,6 +162,14 @@ private:
         Place place;
     };
 
+    /// A symbol that stands for the reaction of a constraint until `resolve_reactions`.
+    struct ReactionSymbol {
+        std::size_t constraint;
+        Expr symbol;
+        std::string what;  // the expression that mentions it, as subject of messages
+        Place place;
+    };
+
     /// A reference of [control] that depends on the time.
     struct TrackedReference {
         std::string coordinate, text;
@@ -178,6 +191,7 @@ private:
     std::shared_ptr<SampledLaw> sampled_;  // the law of [control] if it samples
     std::vector<Expr> sampled_forces_;     // of each entry of SampledLaw::held
     std::vector<Expr> measured_;           // symbols of SampledLaw::quantities
+    std::vector<ReactionSymbol> reactions_;
     int point_count_ = 0;
 
     Formulas f_;

@@ -9,7 +9,9 @@
 //   4  V does not grow at impacts                                    (models with contacts)
 //   5  no motion keeps V, except equilibria
 //   6  the equilibria in B have V < V(x_e) + ρ
-//   7  limit sets are positively invariant                           assumed; not needed if V̇ < 0
+//   7  limit sets are positively invariant                           assumed, except for smooth equations; not needed
+//   if
+//                                                                    V̇ < 0
 // By 2 to 4 a motion from { V < V(x_e) + ρ } stays in B, and V converges along it. By 5 and 7 its limit set consists of
 // equilibria (LaSalle's principle).
 //

@@ -182,7 +182,10 @@ Expr StateFunction::rate_of(Expr V) {
         rate = g.add(rate, g.mul(f_.u[i], expr::Derivative(g, f_.q[i])(remainder)));
         rate = g.add(rate, g.mul(y[i], d_.h[i]));
     }
-    return rate;
+    // Powers of conservative forces cancel against the change of the potential energy. Bounds of both would not.
+    const Expr sum = model::cancelled_sum(g, {rate});
+    const bool shorter = expr::terms(g, sum).size() < expr::terms(g, rate, expr::Products::expand).size();
+    return shorter ? sum : rate;
 }
 
 /// V = a T + W(q) if ∂²V/∂u² = a M for all positions and ∂V/∂u = 0 for u = 0, both exactly.
@@ -221,9 +224,9 @@ void StateFunction::find_energy_form(Expr V) {
     energy_ = EnergyForm{a, g.div(at_rest(V), g.constant(a))};
 }
 
-/// Proves that an expression is 0 at all states: exactly 0 over the whole space.
-bool StateFunction::vanishes(Expr e) const {
-    if (f_.graph.is_zero(e)) return true;
+/// Proves that an expression is 0 at all states: its terms cancel, or it is exactly 0 over the whole space.
+bool StateFunction::vanishes(Expr e) {
+    if (f_.graph.is_zero(e) || f_.graph.is_zero(model::cancelled_sum(f_.graph, {e}))) return true;
     const Group group = compile({e});
     return is_zero(evaluate(group, proof::whole_space(2 * ix(n_)))[0]);
 }

@@ -57,7 +57,7 @@ private:
     void finish(expr::Expr V);
     void find_energy_form(expr::Expr V);
     expr::Expr rate_of(expr::Expr V);
-    bool vanishes(expr::Expr e) const;
+    bool vanishes(expr::Expr e);
 
     struct Group {
         expr::Tape tape;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.hpp"
-#include "saltus/io/report/certificate_file.hpp"
+#include "saltus/io/results/certificate_file.hpp"
 #include "saltus/proof/claims.hpp"
 
 namespace saltus::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/io/report/certificate_file.hpp"
+#include "saltus/io/results/certificate_file.hpp"
 
 #include <gtest/gtest.h>
 

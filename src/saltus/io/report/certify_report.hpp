@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "saltus/io/report/certificate_file.hpp"
+#include "saltus/io/results/certificate_file.hpp"
 #include "saltus/proof/certificate.hpp"
 
 /// The result of `saltus certify` as text and JSON. Certificates of regulation have regulation_report.hpp.

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Certificates that Saltus writes for shipped models are accepted, and mutated ones are not accepted if they are false.
+
+    test_shipped.py SALTUS [COUNT]       COUNT: number of mutations, 150 if it is not given
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import judge
+import mutate
+from support import ROOT
+
+MODELS = [("certify", name) for name in ("falling-block", "rocking-bar", "rocking-block", "constrained-beam", "bouncing-ball")] + \
+    [("equilibria", name) for name in ("falling-block", "rocking-bar", "painleve-rod", "constrained-beam")]
+
+
+def main(saltus, count=150):
+    if "--certificate" not in subprocess.run([saltus, "certify", "--help"], capture_output=True, text=True).stdout:
+        print("this program writes no certificates")
+        return 77
+    documents, failures = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for command, name in MODELS:
+            path = os.path.join(folder, "%s-%s.json" % (command, name))
+            subprocess.run([saltus, command, os.path.join(ROOT, "models", name + ".toml"), "--certificate", path], check=True, capture_output=True)
+            with open(path, encoding="utf-8") as f:
+                document = json.load(f)
+            ok, why = mutate.accepted(document)
+            found = judge.violation(document, samples=4)
+            print(command, name, "accepted" if ok else "refused: " + why, "and the judge finds: %s" % found if found else "")
+            failures += not ok or found is not None
+            documents.append(document)
+    mutated, taken, false, wrong = mutate.run(documents, count, 11, lambda w: print("accepted although false:", *w[:3]), samples=4)
+    print("%d mutated certificates, %d accepted, %d of them false" % (mutated, taken, false))
+    return 1 if failures or false else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], *map(int, sys.argv[2:])))

@@ -110,6 +110,16 @@ class Refused(unittest.TestCase):
         claim(document, "2", "growth")["sides"][1]["tree"] = split(1, 3, ["gap", "floor"], ["rises"])
         self.refused(document, "condition 2")
 
+    def test_the_potential_must_rise_where_nothing_is_admissible_too(self):
+        """The path back to the bounded box may pass through inadmissible positions: U = x*(y + 1/2) falls there for y < -1/2."""
+        text = '[system]\nq = ["x", "y"]\nT = "x\'^2 + y\'^2"\nU = "x*(y + 0.5)"\n[[contact]]\nname = "floor"\ngN = "y"\n'
+        setting = {"coordinates": ["x", "y"], "domain": box((0, examples.INF), (-1, 1)), "reference": h(0), "level": "inf", "I_C": []}
+        sides = [{"coordinate": 0, "side": "high", "at": h(1), "tree": ["rises"]}]
+        with self.assertRaises(checker.Refused):
+            checker.Proof(checker.Model(text, {}), setting).growth({"kind": "growth", "sides": sides})
+        setting["domain"] = box((0, examples.INF), (-0.25, 1))
+        checker.Proof(checker.Model(text, {}), setting).growth({"kind": "growth", "sides": sides})
+
     def test_an_unbounded_box_is_not_bounded(self):
         document = examples.falling_block()
         document["setting"]["domain"] = box((-examples.INF, 4), (-0.25, 5))

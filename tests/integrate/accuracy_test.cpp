@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
 
 #include "integrate/moreau_runs.hpp"
 #include "saltus/integrate/event/repeated_runs.hpp"
+#include "saltus/model/series.hpp"
+#include "saltus/model/system.hpp"
 
 namespace saltus::integrate {
 namespace {
@@ -61,6 +66,66 @@ u = { x = 1 }
     EXPECT_FALSE(motion.inaccuracy.remedy.empty());
     EXPECT_NE(motion.reason.find("energy balance"), std::string::npos) << motion.reason;
     EXPECT_NEAR(motion.end.q[0], 2.0, 1e-9) << "the motion is kept up to its end";
+}
+
+/// A system whose energy is too large by 1 J at all times that are not multiples of 1/8 s.
+class WrongBetweenSteps final : public model::System {
+public:
+    using At = model::At;
+    explicit WrongBetweenSteps(std::shared_ptr<const model::System> right) : right_(std::move(right)) {}
+    const model::Layout& layout() const override { return right_->layout(); }
+    std::size_t scratch_size() const override { return right_->scratch_size(); }
+    void prepare(std::span<const double> p, std::span<double> s) const override { right_->prepare(p, s); }
+    void mass(const At& at, std::span<double> s, std::span<double> M) const override { right_->mass(at, s, M); }
+    void force(const At& at, std::span<double> s, std::span<double> h) const override { right_->force(at, s, h); }
+    void terms(const At& at, std::span<double> s, model::Terms& out) const override { right_->terms(at, s, out); }
+    model::Energy energy(const At& at, std::span<double> s) const override {
+        model::Energy energy = right_->energy(at, s);
+        if (8.0 * at.t != std::floor(8.0 * at.t)) energy.potential += 1.0;
+        return energy;
+    }
+    const model::SymbolicEquations* symbolic() const override { return right_->symbolic(); }
+    std::unique_ptr<model::SeriesEquations> series(const model::SeriesNeeds& needs,
+                                                   std::span<const double> p) const override {
+        return right_->series(needs, p);
+    }
+
+private:
+    std::shared_ptr<const model::System> right_;
+};
+
+// All steps of the Taylor series end at multiples of 1/8 s, where the balance is right.
+TEST(Accuracy, IsLostIfTheEnergyBalanceFailsInsideTheStepsOfTaylorSeries) {
+    model::Model model = written("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[initial]\nu = { x = 1.0 }\n");
+    EventDriven method;
+    method.max_step = 0.125;
+    Options options;
+    options.t_end = 2.0;
+    EXPECT_EQ(simulate(model, method, options).status, Status::completed);
+    model.system = std::make_shared<WrongBetweenSteps>(model.system);
+    const trajectory::Trajectory motion = simulate(model, method, options);
+    EXPECT_TRUE(motion.events_certain);
+    EXPECT_EQ(motion.statistics.steps, 16);
+    EXPECT_EQ(motion.status, Status::inaccurate);
+    EXPECT_EQ(motion.inaccuracy.what, "the energy balance");
+    EXPECT_LT(motion.inaccuracy.since, 0.125);
+    EXPECT_NEAR(motion.inaccuracy.error, 1.0, 1e-12);
+}
+
+TEST(Accuracy, OfTheBalanceInsideStepsIsMeasuredInOneStepOfSixteen) {
+    const model::Model model = shipped("bouncing-ball");
+    AccuracyCheck check(model, event_accuracy(1e-9, 1e-11), true);
+    EXPECT_TRUE(check.balance_due()) << "the first step";
+    constexpr int steps = 16000;
+    int measured = 0, longest = 0;
+    for (int k = 0, since = 0; k < steps; ++k) {
+        check.fraction();
+        since = check.balance_due() ? 0 : since + 1;
+        measured += since == 0 ? 1 : 0;
+        longest = std::max(longest, since);
+    }
+    EXPECT_NEAR(measured, steps / 16.5, 100) << "intervals of 1 to 32 steps";
+    EXPECT_LT(longest, 32);
 }
 
 /// x = cosh(w t) with w = sqrt(2)·1e14/s: at t = 2.5e-12 s the state is about 1e153, and the energy x'^2/2 overflows.

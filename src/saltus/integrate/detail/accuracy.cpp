@@ -41,6 +41,9 @@ constexpr double stepping_energy = 1e-300;     // keeps the relative balance err
 
 constexpr long steps_always_measured = 16;  // the first steps of a run of time-stepping; all steps of a coarse one
 constexpr long mean_steps_between = 100;    // later one step in so many is measured
+/// Taylor series: the balance is measured inside one step in so many. One measurement costs about a twentieth of a
+/// cheap step, so that all of them cost less than a hundredth of the motion.
+constexpr long mean_steps_between_balances = 16;
 
 double finite_or_infinite(double value) { return std::isnan(value) ? infinity : value; }
 
@@ -106,6 +109,13 @@ bool AccuracyCheck::due() {
     if (++seen_ <= steps_always_measured) return true;
     if (until_measured_-- > 0) return false;
     until_measured_ = static_cast<long>(fraction() * static_cast<double>(2 * mean_steps_between));
+    return true;
+}
+
+bool AccuracyCheck::balance_due() {
+    if (until_measured_-- > 0) return false;
+    // The last random number, not a new one: `fraction` gives the same points with and without these measurements.
+    until_measured_ = static_cast<long>((random_ >> 33) % (2 * mean_steps_between_balances));
     return true;
 }
 

@@ -62,6 +62,10 @@ public:
     /// For methods of many short steps: whether this step is one to be measured. True for the first
     /// `steps_always_measured` steps, later for one in `mean_steps_between` on average.
     bool due();
+    /// For Taylor series, whose steps are long: whether the energy balance is to be measured inside this step too,
+    /// where the work has to be integrated for it. True for the first step, later for one in
+    /// `mean_steps_between_balances`. A run uses either this or `due`.
+    bool balance_due();
 
     void start(std::span<const double> q, const model::Energy& energy);
     void reserve();  ///< gets the memory for energy balance and step errors now, so that a step allocates nothing

@@ -339,23 +339,31 @@ double kinetic_bound(const model::Layout& layout, std::span<const double> M, con
 
 }  // namespace
 
-/// Measures gaps and constraints at a point of the last expansion that the method did not choose, within h after its
-/// start, and returns its time. Its positions and velocities are in state_inside_.
+/// Measures gaps and constraints, and now and then the energy balance, at a point of the last expansion that the method
+/// did not choose, within h after its start. Returns its time. Its positions and velocities are in state_inside_.
 double EventRun::measure_series(double h) {
     state_inside_.resize(x_.size());
     const double tau = accuracy_.fraction() * h, t = series_.t() + tau;
-    series_.motion(tau, state_inside_.data());
+    const bool balance = accuracy_.balance_due();
+    if (balance)
+        series_.state(tau, state_inside_.data());  // with the work
+    else
+        series_.motion(tau, state_inside_.data());
     const double* const x = state_inside_.data();
     const std::size_t n = ix(d_.size());
     accuracy_.see_motion(t, {x, n}, {x + n, n}, measured_positions(t, x));
+    if (balance) {
+        accuracy_.see_balance(t, d_.energy(t, x), x[2 * n] + work_.value());
+        return t;
+    }
     // The error of the balance is relative to the largest energy. A body may rest at both ends of a step.
     if (!(kinetic_bound(model_.layout(), d_.terms().M, x + n) <= accuracy_.largest_energy()))
         accuracy_.see_scale(d_.energy(t, x));
     return t;
 }
 
-/// Measures the energy balance at the present state, which ends a step, and returns the energy. There the work is as
-/// accurate as the motion; inside a step it would have to be integrated once more.
+/// Measures the energy balance at the present state, which ends a step, and returns the energy. There the work is known
+/// already; inside a step it has to be integrated once more (measure_series).
 model::Energy EventRun::measure_balance() {
     const model::Energy energy = d_.energy(t_, x_.data());
     accuracy_.see_balance(t_, energy, x_[ix(2 * d_.size())] + work_.value());

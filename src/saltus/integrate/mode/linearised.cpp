@@ -66,6 +66,28 @@ void Linearised::gather(Function f, double t, const double* x, std::span<const d
             out(r, pattern.column[ix(k)]) += values_[ix(k)];
 }
 
+void Linearised::gather_loads(double t, const double* x, std::span<const double> a, std::span<const double> lambda,
+                              Matrix& out) {
+    SALTUS_EXPECT(available());
+    const model::Pattern& pattern = jacobians_->pattern(Function::residual);
+    const auto n = ix(d_.size());
+    const model::At at = model::at(d_.model(), t, {x, n}, {x + n, n});
+    values_.resize(pattern.size());
+    unloaded_.resize(pattern.size());
+    jacobians_->evaluate(Function::residual, at, a, lambda, values_);
+    jacobians_->evaluate(Function::residual, at, {}, {}, unloaded_);
+    out.setZero(pattern.rows, columns_);
+    for (int r = 0; r < pattern.rows; ++r)
+        for (int k = pattern.start[ix(r)]; k < pattern.start[ix(r) + 1]; ++k)
+            out(r, pattern.column[ix(k)]) += values_[ix(k)] - unloaded_[ix(k)];
+}
+
+bool Linearised::varies(Function f, int row) {
+    SALTUS_EXPECT(available());
+    const model::Pattern& pattern = jacobians_->pattern(f);
+    return pattern.start[ix(row)] < pattern.start[ix(row) + 1];
+}
+
 void Linearised::switches(double t, const double* x, std::span<double> values) {
     const auto n = ix(d_.size());
     jacobians_->switches(model::at(d_.model(), t, {x, n}, {x + n, n}), values);

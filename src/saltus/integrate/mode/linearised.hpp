@@ -69,6 +69,13 @@ public:
     void gather(model::Function f, double t, const double* x, std::span<const double> a, std::span<const double> lambda,
                 Matrix& out);
 
+    /// ∂(Wλ − M a) by t, q, u and the parameters, with a and λ fixed: what the loads add to the derivative of the
+    /// residual h + Wλ − M a. A full matrix, n × columns.
+    void gather_loads(double t, const double* x, std::span<const double> a, std::span<const double> lambda,
+                      Matrix& out);
+    /// Whether a component of a function may depend on t, q, u or a parameter. Otherwise its row is zero.
+    bool varies(model::Function f, int row);
+
     /// Quantities that expressions of the model compare, at whose zeros they jump or have a kink (model::Jacobians):
     /// their number, whether all of them are known, their values and derivatives.
     int switches() { return available() ? jacobians_->switches() : 0; }
@@ -107,6 +114,7 @@ private:
     bool made_ = false;
     int columns_ = 0;
     std::vector<double> values_;
+    std::vector<double> unloaded_;  // values of the residual without loads
     Matrix residual_, velocity_, position_, curvature_, coefficient_;
     Matrix acceleration_, reactions_;
 };

@@ -31,13 +31,14 @@ bool forwards(const model::Model& model, const integrate::Recording& recording,
     const auto keep = [&](double t) { out.history.push_back({t, directions.state()}); };
     const std::function<void(double)> at = options.keep_history ? keep : std::function<void(double)>();
     std::size_t number = 0;
+    Saltation s;
     Matrix nobody(0, tangent.columns());
     const integrate::RecordedPiece* before = nullptr;
     for (const integrate::RecordedPiece& piece : recording.pieces) {
         const auto* const last = std::exchange(before, &piece);
         if (!directions.any()) break;
         if (const auto* change = std::get_if<integrate::RecordedChange>(&piece)) {
-            const Saltation s = saltation(tangent, *change, last);
+            saltation(tangent, *change, last, s);
             directions.pass(*change, s, number == 0);
             if (many && number == 0)
                 probe.start(directions);

@@ -68,9 +68,14 @@ bool Tangent::velocity_field(double t, const double* x, Vector& f) {
 }
 
 Matrix Tangent::state_identity() const {
-    Matrix I = Matrix::Zero(2 * n(), columns());
-    I.middleCols(1, 2 * n()).setIdentity();
+    Matrix I;
+    set_state_identity(I);
     return I;
+}
+
+void Tangent::set_state_identity(Matrix& out) const {
+    out.setZero(2 * n(), columns());
+    for (Eigen::Index i = 0; i < out.rows(); ++i) out(i, 1 + i) = 1.0;
 }
 
 }  // namespace saltus::sensitivity

@@ -40,6 +40,7 @@ public:
 
     /// ∂(q, u)/∂δ of the state itself, 2n × columns: the identity in the columns of q and u, otherwise zero.
     Matrix state_identity() const;
+    void set_state_identity(Matrix& out) const;
 
 private:
     const std::shared_ptr<integrate::Dynamics> equations_;
@@ -62,6 +63,11 @@ public:
         std::vector<int> open;
         std::vector<double> state, positions, values;
     } grazing_memory;
+    /// Memory of the linearisation of events (saltation.cpp), kept from event to event.
+    struct EventMemory {
+        Vector field_before, field_after;
+        Matrix position, velocity, coefficient, switches;
+    } event_memory;
 };
 
 }  // namespace saltus::sensitivity

@@ -210,7 +210,7 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
 
 void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     if (!settings_.record) return;
-    constexpr std::size_t usual_pieces = 16;  // room that saves copies of the first pieces
+    constexpr std::size_t usual_pieces = 64;  // room that saves copies of the first pieces
     if (recording_.pieces.empty()) recording_.pieces.reserve(usual_pieces);
     RecordedChange& record = change_record_.emplace();
     record.t = t_;

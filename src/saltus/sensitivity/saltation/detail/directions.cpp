@@ -70,7 +70,9 @@ Directions::Directions(Tangent& tangent, Sensitivity& out)
       usual_(usual_sizes(out)),
       alive_(out.with_respect_to.size(), 1),
       dt_(Vector::Zero(k_)),
-      limits_(out.motion.elements.size()) {}
+      limits_(out.motion.elements.size()) {
+    times_.reserve(out.motion.events.size() + 1);  // usually one change per event, and the start
+}
 
 bool Directions::any() const {
     return std::any_of(alive_.begin(), alive_.end(), [](char a) { return a != 0; });
@@ -277,7 +279,9 @@ Matrix Directions::saltation_matrix(const Saltation& s) const {
         out -= s.drifts.col(k) * c.s.segment(1, 2 * n_) / c.rate;
     }
     if (s.drifts.cols() == 0 && !s.events.empty() && s.events[0].rate != 0.0)
-        out -= s.drift * s.events[0].s.segment(1, 2 * n_) / s.events[0].rate;
+        for (Eigen::Index k = 0; k < out.cols(); ++k)  // a plain loop, because the matrices are small
+            for (Eigen::Index i = 0; i < out.rows(); ++i)
+                out(i, k) -= s.drift(i) * s.events[0].s(1 + k) / s.events[0].rate;
     return out;
 }
 
@@ -300,8 +304,12 @@ void Directions::record(const RecordedChange& change, const Saltation& s, const 
         const trajectory::Event& event = out_.motion.events[e];
         EventSensitivity d;
         d.event = e;
-        const Vector own = times_of(event, s, dt, each);
-        d.dt.assign(own.data(), own.data() + own.size());
+        if (each.rows() > 0) {
+            const Vector own = times_of(event, s, dt, each);
+            d.dt.assign(own.data(), own.data() + own.size());
+        } else {
+            d.dt.assign(dt.data(), dt.data() + dt.size());
+        }
         d.transversality = least;
         if (event.kind == EventKind::impact)
             for (const int element : event.elements) limits_.impact(element, event.t, times_.size() - 1);

@@ -589,7 +589,6 @@ bool differentiate_lone(Tangent& tangent, double t, const double* q, const Recor
     const double D = model::row_dot(W, d.terms().W, row, column), gamma = d.row_velocity(row);
     m.acceleration.assign(ix(n), 0.0);
     m.reactions.assign(ix(model.layout().row_count()), 0.0);
-    linearised.gather(Function::residual, t, m.state.data(), m.acceleration, m.reactions, m.without_load);
     for (std::size_t i = 0; i < ix(n); ++i) m.acceleration[i] = Lambda * column[i];
     m.reactions[ix(row)] = Lambda;
     double sign = 0.0;  // s
@@ -610,11 +609,12 @@ bool differentiate_lone(Tangent& tangent, double t, const double* q, const Recor
     const double K = model::row_dot(W, d.terms().W, row, column);
     if (!(K > singular_pivot_ratio * D && std::isfinite(K))) return false;
 
-    // The difference with and without the impulses removes ∂h from the derivative of the residual h + Wλ − M a.
-    linearised.gather(Function::residual, t, m.state.data(), m.acceleration, m.reactions, du);
-    du -= m.without_load;
+    linearised.gather_loads(t, m.state.data(), m.acceleration, m.reactions, du);
     const model::Coefficient e_n = model.contacts[ix(element.rows.index)].e_n;
-    const bool e_varies = e_n != model::no_coefficient, friction_varies = friction != model::no_coefficient;
+    const auto varies = [&](model::Coefficient c) {
+        return c != model::no_coefficient && linearised.varies(Function::coefficient, c);
+    };
+    const bool e_varies = varies(e_n), friction_varies = varies(friction);
     if (e_varies || friction_varies) linearised.gather(Function::coefficient, t, m.state.data(), {}, {}, m.coefficient);
     for (std::size_t i = 0; i < ix(n); ++i) m.state[ix(n) + i] += m.acceleration[i] / (1.0 + e);
     linearised.gather(Function::velocity, t, m.state.data(), {}, {}, m.velocity);

@@ -61,10 +61,11 @@ RowVector without_rounding(const RowVector& sum, const RowVector& terms) {
 // friction) in which a force of order 1 acts. This force stops it within a time of order ε, so the position changes by
 // order ε² only. To first order the velocity variation is projected onto the equations of the mode at once. Without a
 // force nothing stops it: an idle contact opens, or not, and gives a condition instead.
-Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest) {
+Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest, Matrix memory) {
     Reset r;
     const int n = x.n();
-    r.map = x.state_identity();
+    r.map = std::move(memory);
+    x.set_state_identity(r.map);
     for (const integrate::RecordedImpact& impact : change.impacts) {
         if (x.dynamics.mode() != change.mode_before) x.set_mode(change.mode_before, change.t, change.before.data());
         ImpactDerivative d = differentiate(x, change.t, change.before.data(), impact);

@@ -28,8 +28,9 @@ enum class Arrest {
     always  ///< at every change
 };
 
-/// Linearises the reset of a change. Leaves the tangent in the mode after the change.
-Reset reset(Tangent& tangent, const integrate::RecordedChange& change, Arrest arrest = Arrest::if_needed);
+/// Linearises the reset of a change. Leaves the tangent in the mode after the change. `memory` serves for `map`.
+Reset reset(Tangent& tangent, const integrate::RecordedChange& change, Arrest arrest = Arrest::if_needed,
+            Matrix memory = {});
 
 /// A derivative with its rounding residue removed: entries of `sum` that are below 1e-12 of the sum of the magnitudes
 /// of their terms (`terms`) are set to zero.

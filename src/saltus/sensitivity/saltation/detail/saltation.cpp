@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
@@ -25,6 +26,7 @@ using integrate::Watch;
 using model::Function;
 using trajectory::ElementKind;
 using RowVector = Eigen::RowVectorXd;
+using Watches = ShortVector<Watch, 4>;
 
 /// A relative velocity γ counts as zero if |γ| ≤ this · max(1, largest velocity). Absolute (1e-8 m/s) for contacts with
 /// springs that close at rest.
@@ -57,8 +59,15 @@ const integrate::RecordedArc* arc_of(const integrate::RecordedPiece* piece) {
 class Conditions {
 public:
     /// Evaluates what the quantities in `found` need at the state before the change. f = (u, u̇) there.
-    Conditions(Tangent& tangent, const RecordedChange& change, const std::vector<Watch>& found, const Vector& f)
-        : x_(tangent), d_(tangent.dynamics), change_(change), f_(f) {
+    Conditions(Tangent& tangent, const RecordedChange& change, std::span<const Watch> found, const Vector& f)
+        : x_(tangent),
+          d_(tangent.dynamics),
+          change_(change),
+          f_(f),
+          position_(tangent.event_memory.position),
+          velocity_(tangent.event_memory.velocity),
+          coefficient_(tangent.event_memory.coefficient),
+          switches_(tangent.event_memory.switches) {
         using What = Watch::What;
         const double* const x = change.before.data();
         const auto any = [&](std::initializer_list<What> list) {
@@ -201,12 +210,12 @@ private:
     integrate::Dynamics& d_;
     const RecordedChange& change_;
     const Vector& f_;
-    Matrix position_, velocity_, coefficient_, switches_;
+    Matrix &position_, &velocity_, &coefficient_, &switches_;
 };
 
 /// The gaps that close in the impacts of a change, as events.
-std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d) {
-    std::vector<Watch> list;
+Watches closing(const RecordedChange& change, integrate::Dynamics& d) {
+    Watches list;
     d.evaluate_terms(time_before(change), change.before.data());
     for (const integrate::RecordedImpact& impact : change.impacts)
         for (std::size_t b = 0; b + 1 < impact.start.size(); ++b) {
@@ -219,8 +228,9 @@ std::vector<Watch> closing(const RecordedChange& change, integrate::Dynamics& d)
 
 /// The events of a change: those that the simulation found, and others that happened within rounding of them: gaps that
 /// close in its impacts, and velocities that came to rest in its mode change while they were zero to rounding.
-std::vector<Watch> all_events(const RecordedChange& change, integrate::Dynamics& d) {
-    std::vector<Watch> list = change.found;
+Watches all_events(const RecordedChange& change, integrate::Dynamics& d) {
+    Watches list;
+    list = std::span(change.found);
     const auto add = [&](const Watch& w) {
         const bool known = std::any_of(list.begin(), list.end(), [&](const Watch& other) {
             return other.element == w.element && other.part == w.part && (other.what == w.what || w.part < 0);
@@ -258,7 +268,7 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
 /// with it u̇, is rounding. So both are extrapolated linearly from the beginning of the last part of the arc, on which
 /// the derivatives have been carried in a straight line too (straight_from): f(t_end) = f(from) + (t_end − from)
 /// ḟ(from). Also sets the directions of slip of the dynamics to those at `from`.
-void come_to_rest(Tangent& x, const std::vector<Watch>& found, const integrate::RecordedArc& arc, Vector& f) {
+void come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
     for (const Watch& w : found)
@@ -370,7 +380,8 @@ bool only_lets_go(const RecordedChange& change) {
 double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const EventCondition& c) {
     if (c.watch.what != Watch::What::gap || !(c.rate < 0.0) || c.second_rate == 0.0) return 1.0;
     const int row = x.dynamics.elements()[ix(c.watch.element)].rows.normal;
-    std::vector<double> state(ix(x.dynamics.state_size()));
+    std::vector<double>& state = x.grazing_memory.state;
+    state.resize(ix(x.dynamics.state_size()));
     double largest = 0.0;
     for (const ode::Dense& step : arc.steps) {
         const double end = std::min(step.t_new(), arc.t_end);
@@ -383,7 +394,7 @@ double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const Event
 }
 
 /// Linearises the event conditions of a change. Returns why there is no derivative, or "".
-std::string linearise_conditions(Tangent& x, const RecordedChange& change, const std::vector<Watch>& found,
+std::string linearise_conditions(Tangent& x, const RecordedChange& change, std::span<const Watch> found,
                                  const integrate::RecordedArc* arc, const Vector& f, Saltation& out) {
     const Conditions conditions(x, change, found, f);
     for (const Watch& w : found) {
@@ -400,7 +411,7 @@ std::string linearise_conditions(Tangent& x, const RecordedChange& change, const
 }
 
 /// The number of events that change a force by themselves: loaded friction that comes to rest, and clutches that lock.
-int count_force_jumps(const integrate::Dynamics& d, const std::vector<Watch>& found) {
+int count_force_jumps(const integrate::Dynamics& d, std::span<const Watch> found) {
     int count = 0;
     for (const Watch& w : found) {
         const bool friction = w.what == Watch::What::slip && d.load(w.element) > 0.0;
@@ -456,6 +467,15 @@ void require_no_force_of_idle_contacts(Tangent& x, const RecordedChange& change,
 
 }  // namespace
 
+void Saltation::clear() {
+    exists = true;
+    inherited = untimed = smooth = false;
+    why_not.clear();
+    events.clear();
+    drifts.resize(0, 0);
+    conditions.clear();
+}
+
 Vector passed(const Saltation& s, const RowVector& direction, double dt) {
     Vector after = s.map * direction.transpose();
     for (Eigen::Index k = 0; k < s.drifts.cols(); ++k) {
@@ -482,28 +502,31 @@ Vector passed(const Saltation& s, const RowVector& direction, double dt) {
 //     Ξ = R_x + (f⁺ − R_x f⁻ − R_t) s_x/ṡ      (Aizerman and Gantmakher).
 // At a lift-off R = I and f⁺ = f⁻, so Ξ = I. For a ball on a fixed floor (R = (q, −e u), f = (u, −g), s = q) it is
 // Ξ = [−e, 0; −(1 + e) g/u⁻, −e].
-Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
-    Saltation out;
+void saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece, Saltation& out) {
+    out.clear();
     const bool start = piece == nullptr;
     const int n = x.n();
     const auto fail = [&](std::string why) {
         out.exists = false;
         out.why_not = std::move(why);
-        return out;
     };
     if (change.corner)
         return fail(
             "a closed contact, a constraint or friction passes a corner of its formula; write a corner of a gap "
             "as two contacts");
     // The field and the event conditions before the change.
-    Vector before, after;
+    Vector &before = x.event_memory.field_before, &after = x.event_memory.field_after;
     x.set_mode(change.mode_before, time_before(change), change.before.data());
     if (!x.velocity_field(time_before(change), change.before.data(), before))
         return fail("the equations of motion are singular");
     out.inherited = change.found.empty() || change.unavoidable;
-    const std::vector<Watch> found = start           ? closing(change, x.dynamics)
-                                     : out.inherited ? change.found
-                                                     : all_events(change, x.dynamics);
+    Watches found;
+    if (start)
+        found = closing(change, x.dynamics);
+    else if (out.inherited)
+        found = std::span(change.found);
+    else
+        found = all_events(change, x.dynamics);
     const integrate::RecordedArc* const arc = arc_of(piece);
     if (arc != nullptr) come_to_rest(x, found, *arc, before);
     if (start) out.inherited = found.empty();
@@ -518,7 +541,7 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     require_no_touch(x, change, out);
 
     // The reset, and the field after the change.
-    Reset r = reset(x, change);
+    Reset r = reset(x, change, Arrest::if_needed, std::move(out.map));
     if (!r.exists) return fail(std::move(r.why_not));
     out.map = std::move(r.map);
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
@@ -527,13 +550,21 @@ Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::R
     if (!x.dynamics.compliant()) require_rest_of_appearing_contacts(x, change, out.conditions);
     if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
 
-    out.drift = out.map.middleCols(1, 2 * n) * before + out.map.col(0) - after;
+    out.drift.setZero(2 * n);  // a plain loop, because the matrices are small
+    for (int k = 0; k < 2 * n; ++k)
+        for (int i = 0; i < 2 * n; ++i) out.drift(i) += out.map(i, 1 + k) * before(k);
+    for (int i = 0; i < 2 * n; ++i) out.drift(i) = out.drift(i) + out.map(i, 0) - after(i);
     out.smooth = is_smooth(change, out, before, after, force_jumps);
     if (change.earlier > 0.0 && !out.smooth && is_sent_back(x, out, after))
         return fail("an expression jumps here, and the jump drives the motion back");
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     require_no_force_of_idle_contacts(x, change, out);
     if (out.events.size() > 1 && !out.smooth && !out.untimed) out.drifts = separate_drifts(x, change, out, before);
+}
+
+Saltation saltation(Tangent& x, const RecordedChange& change, const integrate::RecordedPiece* piece) {
+    Saltation out;
+    saltation(x, change, piece, out);
     return out;
 }
 

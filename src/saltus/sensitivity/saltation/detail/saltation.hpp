@@ -45,6 +45,8 @@ struct Saltation {
     /// δx⁺ = map·δ + Σ drift_k δt_k. Otherwise empty, and all events must have the same δt.
     Matrix drifts;
     std::vector<Condition> conditions;
+
+    void clear();  ///< becomes a saltation without events and conditions; map and drift keep their memory
 };
 
 /// δx⁺ for a direction (columns of Tangent) if the time of the change moves by dt. If the saltation has separate drifts
@@ -54,5 +56,8 @@ Vector passed(const Saltation& s, const Eigen::RowVectorXd& direction, double dt
 /// Linearises a mode change. `before` is the piece of the motion that precedes the change; nullptr at the start. An
 /// impact at the start has the time at which its contacts close.
 Saltation saltation(Tangent& tangent, const integrate::RecordedChange& change, const integrate::RecordedPiece* before);
+/// The same. `out` becomes the result; the memory of what it was before is used again.
+void saltation(Tangent& tangent, const integrate::RecordedChange& change, const integrate::RecordedPiece* before,
+               Saltation& out);
 
 }  // namespace saltus::sensitivity

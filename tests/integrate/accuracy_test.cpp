@@ -163,6 +163,29 @@ TEST(Accuracy, OfTimeSteppingIsLostIfPenetrationIsAVisiblePartOfTheWay) {
     }
 }
 
+// A pulse of 0.01 s lifts the block by about 1e-7 m, and it penetrates by about 1e-8 m when it returns. That is a large
+// part of its opening. Beside a motion of 1 m it is nothing, but if nothing else moves then the motion is not resolved.
+TEST(Accuracy, OfTimeSteppingIsKeptIfAContactHardlyOpensBesideAFastMotion) {
+    const auto sliding_at = [](const std::string& speed) {
+        return written(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "1e-3*y"
+f = { y = "2e-3*exp(-((t - 0.5)/0.01)^2)" }
+[[contact]]
+name = "floor"
+gN = "y"
+[initial]
+u = { x = )toml" + speed +
+                       " }\n");
+    };
+    EXPECT_EQ(run(sliding_at("1"), 1.0, 1e-3).status, Status::completed);
+    const trajectory::Trajectory alone = run(sliding_at("0"), 1.0, 1e-3);
+    EXPECT_EQ(alone.status, Status::inaccurate);
+    EXPECT_EQ(alone.inaccuracy.what, "the gap of contact 'floor'");
+}
+
 // Halving a step of the oscillator x'' = -x shows the error of a step that is long compared with the period 2π.
 TEST(Accuracy, OfTimeSteppingIsLostIfTheStepIsLongForASmoothMotion) {
     const model::Model model = written(R"toml(

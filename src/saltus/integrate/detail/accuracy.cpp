@@ -33,11 +33,13 @@ constexpr double position_per_tolerance = 1e2;  // |error of a gap| <= this · (
 // Bounds of time-stepping. A contact closes up to Δt times its approach speed too deep. If that is a visible part of
 // its way, then the steps are too long for the motion.
 constexpr double stepping_penetration = 0.05;  // penetration <= this · (way of the contact)
-constexpr double stepping_balance = 0.02;      // balance error <= this
-constexpr double stepping_step = 0.02;         // halving a step changes the velocity by <= this · (largest velocity)
-constexpr double stepping_position = 1e-6;     // error of a constraint <= this · size
-constexpr double stepping_absolute = 1e-9;     // smaller violations are never an error, in the unit of the gap
-constexpr double stepping_energy = 1e-300;     // keeps the relative balance error finite for a motion without energy
+// If the contact hardly opens, then its way is no measure: the penetration is compared with the whole motion.
+constexpr double stepping_part_of_step = 1e-3;  // penetration <= this · (way of a step with the largest kinetic energy)
+constexpr double stepping_balance = 0.02;       // balance error <= this
+constexpr double stepping_step = 0.02;          // halving a step changes the velocity by <= this · (largest velocity)
+constexpr double stepping_position = 1e-6;      // error of a constraint <= this · size
+constexpr double stepping_absolute = 1e-9;      // smaller violations are never an error, in the unit of the gap
+constexpr double stepping_energy = 1e-300;      // keeps the relative balance error finite for a motion without energy
 
 constexpr long steps_always_measured = 16;  // the first steps of a run of time-stepping; all steps of a coarse one
 constexpr long mean_steps_between = 100;    // later one step in so many is measured
@@ -65,6 +67,7 @@ AccuracyBounds stepping_accuracy() {
     b.position = stepping_position;
     b.absolute = stepping_absolute;
     b.penetration = stepping_penetration;
+    b.penetration_in_step = stepping_part_of_step;
     b.step = stepping_step;
     b.least_energy = stepping_energy;
     return b;
@@ -172,7 +175,20 @@ void AccuracyCheck::see_penetration(double t, int contact, double depth) {
 
 // --- the verdict --------------------------------------------------------------------------------------------------
 
-double AccuracyCheck::allowed_position(int row, std::span<const double> W, bool gap) const {
+/// The largest way of a contact in one step, h |w·u|, that the kinetic energy allows. With T = u·Mu/2 the inequality of
+/// Cauchy and Schwarz gives |w·u|² <= 2T w·M⁻¹w. The factor w·M⁻¹w is at least |w|⁴/(w·Mw), which needs no inverse; a
+/// smaller factor makes the check stricter.
+double AccuracyCheck::way_in_step(int row, const Scale& scale) const {
+    if (!scale.inertia) return 0.0;
+    const model::Pattern& rows = model_.layout().rows;
+    double square = 0.0;
+    for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) square += scale.W[ix(k)] * scale.W[ix(k)];
+    const double inertia = scale.inertia(row);
+    return inertia > 0.0 ? scale.h * std::sqrt(2.0 * largest_kinetic_ / inertia) * square : 0.0;
+}
+
+double AccuracyCheck::allowed_position(int row, const Scale& scale, bool gap) const {
+    const std::span<const double> W = scale.W;
     const model::Pattern& rows = model_.layout().rows;
     double size = 0.0, way = 0.0;
     if (model_.layout().velocity_constraint(row)) {
@@ -186,7 +202,9 @@ double AccuracyCheck::allowed_position(int row, std::span<const double> W, bool 
         way += std::abs(W[ix(k)]) * (high_[i] - low_[i]);
     }
     const double allowed = bounds_.position * size + bounds_.absolute;
-    return gap ? std::max(allowed, bounds_.penetration * std::max(way, opening_[ix(row)])) : allowed;
+    if (!gap) return allowed;
+    return std::max({allowed, bounds_.penetration * std::max(way, opening_[ix(row)]),
+                     bounds_.penetration_in_step * way_in_step(row, scale)});
 }
 
 /// Errors of the work are relative to all energy that was exchanged, which may be much more than the system ever has.
@@ -201,17 +219,17 @@ double AccuracyCheck::allowed_balance() const {
 }
 
 /// The error that was too large first.
-std::optional<AccuracyCheck::Finding> AccuracyCheck::first_finding(std::span<const double> W) const {
+std::optional<AccuracyCheck::Finding> AccuracyCheck::first_finding(const Scale& scale) const {
     std::optional<Finding> first;
     const auto consider = [&](const GrowingRecord& record, double allowed, const auto& what) {
         const std::optional<double> since = record.first_above(allowed);
         if (since && (!first || *since < first->since)) first = Finding{*since, record.largest(), allowed, what()};
     };
     for (const model::Constraint& c : model_.constraints)
-        consider(violations_[ix(c.row)], allowed_position(c.row, W, false),
+        consider(violations_[ix(c.row)], allowed_position(c.row, scale, false),
                  [&] { return "constraint '" + c.name + "'"; });
     for (const model::Contact& c : model_.contacts)
-        consider(violations_[ix(c.row)], allowed_position(c.row, W, true),
+        consider(violations_[ix(c.row)], allowed_position(c.row, scale, true),
                  [&] { return "the gap of contact '" + c.name + "'"; });
     consider(balance_, allowed_balance(), [] { return std::string("the energy balance"); });
     const double speed = std::sqrt(2.0 * largest_kinetic_);  // |u| in the metric of M
@@ -220,14 +238,15 @@ std::optional<AccuracyCheck::Finding> AccuracyCheck::first_finding(std::span<con
     return first;
 }
 
-void AccuracyCheck::judge(std::span<const double> W, trajectory::Trajectory& out) const {
+void AccuracyCheck::judge(std::span<const double> W, trajectory::Trajectory& out, double h,
+                          const std::function<double(int)>& inertia) const {
     for (const model::Constraint& c : model_.constraints)
         out.violation.constraint = std::max(out.violation.constraint, violations_[ix(c.row)].largest());
     if (rigid_)
         for (const model::Contact& c : model_.contacts)
             out.violation.gap = std::max(out.violation.gap, violations_[ix(c.row)].largest());
     out.energy.balance_error = balance_.largest() / std::max(largest_energy_, bounds_.least_energy);
-    const std::optional<Finding> found = first_finding(W);
+    const std::optional<Finding> found = first_finding({W, h, inertia});
     if (!found) return;
     out.inaccuracy.since = found->since;
     out.inaccuracy.what = found->what;

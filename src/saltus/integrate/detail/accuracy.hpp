@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +26,8 @@ struct AccuracyBounds {
     double absolute = 0.0;  ///< error of coordinates and velocities in their own units
     /// Penetration relative to the way of the contact: the largest opening, or Σ|W_i| (extent of q_i).
     double penetration = 0.0;
+    /// Penetration relative to the way that the largest kinetic energy allows the contact in one step.
+    double penetration_in_step = 0.0;
     /// Error of one step: |δu| for the difference δu that halving it makes, relative to the largest |u|, both in the
     /// metric of M.
     double step = 0.0;
@@ -88,8 +91,10 @@ public:
     }
 
     /// Writes the largest errors into the trajectory. If one of them is larger than the bounds allow, then a completed
-    /// motion becomes inaccurate; others get a warning. `W`: rows at the end of the motion.
-    void judge(std::span<const double> W, trajectory::Trajectory& out) const;
+    /// motion becomes inaccurate; others get a warning. `W`: rows at the end of the motion. Time-stepping also gives
+    /// its step length h in s and a function that returns w·Mw for the row w with this number.
+    void judge(std::span<const double> W, trajectory::Trajectory& out, double h = 0.0,
+               const std::function<double(int)>& inertia = {}) const;
 
     /// What later measurements depend on, without the errors that were found (detail/resume_archive.hpp). Call `start`
     /// before it is read.
@@ -105,9 +110,16 @@ private:
         std::string what;
     };
     void see_positions(double t, std::span<const double> positions);
-    double allowed_position(int row, std::span<const double> W, bool gap) const;
+    /// What errors of positions are compared with at the end.
+    struct Scale {
+        std::span<const double> W;
+        double h;
+        const std::function<double(int)>& inertia;
+    };
+    double allowed_position(int row, const Scale& scale, bool gap) const;
+    double way_in_step(int row, const Scale& scale) const;
     double allowed_balance() const;
-    std::optional<Finding> first_finding(std::span<const double> W) const;
+    std::optional<Finding> first_finding(const Scale& scale) const;
 
     const model::Model& model_;
     const AccuracyBounds bounds_;

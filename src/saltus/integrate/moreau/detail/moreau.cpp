@@ -542,6 +542,19 @@ private:
         return r;
     }
 
+    /// w·Mw of a row w at the end: T(w) + T(−w) − 2T(0), because T is quadratic.
+    double row_inertia(int row) {
+        const model::Pattern& rows = model_.layout().rows;
+        std::vector<double> w(at_.u.size(), 0.0), minus = w;
+        const std::vector<double> rest = w;
+        for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) {
+            w[ix(rows.column[ix(k)])] = stepper_.rows()[ix(k)];
+            minus[ix(rows.column[ix(k)])] = -stepper_.rows()[ix(k)];
+        }
+        const auto kinetic = [&](const std::vector<double>& u) { return stepper_.energy_at(at_.t, at_.q, u).kinetic; };
+        return kinetic(w) + kinetic(minus) - 2.0 * kinetic(rest);
+    }
+
     void finish() {
         out_.end = {at_.t, at_.q, at_.u};
         for (std::size_t i = 0; i < elements_.size(); ++i)
@@ -550,7 +563,8 @@ private:
         examine_uniqueness();
         out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);
         measure(at_);
-        accuracy_.judge(stepper_.rows(), out_);
+        const double mean_step = (at_.t - out_.start.t) / static_cast<double>(std::max(out_.statistics.steps, 1L));
+        accuracy_.judge(stepper_.rows(), out_, mean_step, [this](int row) { return row_inertia(row); });
         const long steps = out_.statistics.steps, rejected = out_.statistics.rejected;
         out_.statistics = stepper_.statistics;
         out_.statistics.steps = steps;

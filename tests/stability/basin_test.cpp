@@ -272,6 +272,46 @@ TEST(BasinLevelSet, EndsMotionsThatEnterItAndIsTestedByThoseThatStartInIt) {
     EXPECT_GT(basin(m, to_rest).steps, b.steps);
 }
 
+// The only well of U has its minimum at x = 0.607. Its left slope is flat enough for friction to hold on a second
+// interval, which also lies in the certified level set { V < rho }: motions from there may end in either.
+TEST(BasinLevelSet, MayContainFurtherSetsThatFrictionHolds) {
+    const model::Model m = model::build(io::parse_model(R"toml(
+[system]
+q = ["x"]
+T = "1.621*x'^2/2"
+U = "0.409*x^6 - 0.681*x - 1.256*x^2 + 1.78*x^4 + 0.602*x^5"
+R = "0.6*x'^2"
+[[contact]]
+name = "wall"
+gN = "x + 0.894"
+eN = 0.384
+[[slider]]
+name = "s"
+gammaT = "x'"
+mu = 0.803
+FN = 0.962
+)toml",
+                                                        "test"));
+    const proof::Certificate certificate = certify_attractivity(m, {});
+    BasinOptions o = grid(m, {{"x", -0.8, 2.0, 5}, {"x'", -2.0, 2.0, 5}}, 20.0);
+    o.level = capture_set(certificate);
+    o.equilibria = equilibria(m);
+    ASSERT_TRUE(o.level);
+    ASSERT_EQ(o.equilibria->sets.size(), 2U);
+    const Basin b = basin(m, o);
+    std::size_t second = 0;
+    for (std::size_t k = 0; k < b.base; ++k) second += text_of(b, k) == "E2" ? 1U : 0U;
+    EXPECT_GT(second, 5U);
+    EXPECT_EQ(b.inside, b.base);
+    EXPECT_EQ(b.violations, 0U);
+    // Motions that enter a smaller level set are followed to rest: they need not end in the set of the certificate.
+    o.level->rho = 1.0;
+    BasinOptions bare = o;
+    bare.level.reset();
+    EXPECT_EQ(basin(m, o).label, basin(m, bare).label);
+    EXPECT_EQ(basin(m, o).violations, 0U);
+}
+
 TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {
     const model::Model m = shipped("constrained-beam");
     const proof::Certificate certificate = certify_attractivity(m, {});

@@ -10,6 +10,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
 #include "saltus/model/model.hpp"
@@ -53,7 +54,9 @@ public:
         decision_.t_max = options.t_max;
         decision_.level = options.level ? &*options.level : nullptr;
         decision_.periods = out_.periods;
-        decision_.to_rest = options.to_rest;
+        friction_sets_in_level_ = count_friction_sets_in_level();
+        // If the level set contains several sets, then the certificate does not say in which one a motion ends.
+        decision_.to_rest = options.to_rest || friction_sets_in_level_ > 0;
         decision_.interrupted = options.interrupted;
         const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
         in_lanes_ =
@@ -281,16 +284,37 @@ private:
             if (f == Fate::pending) f = Fate::undecided;
     }
 
-    /// Tests the claim of the certificate. A motion that starts in the level set must end in its equilibrium set, in
-    /// the same copy; if it is not at rest at t_max then its position must still be in the level set. These motions
-    /// were simulated to their ends, since stop_when_captured is false for them.
+    /// Whether a known set lies in the level set and only friction holds it. The equilibrium set of the certificate
+    /// consists of all equilibria in the level set, and friction may divide it into several listed sets. A second set
+    /// with a frictionless equilibrium contradicts the certificate (condition 2), so that it does not belong to it.
+    bool is_held_by_friction_in_level(const EquilibriumSet& set) const {
+        return !set.contains_frictionless &&
+               rests_in_level({set.representative.data(), static_cast<std::size_t>(set.representative.size())});
+    }
+    int count_friction_sets_in_level() const {
+        if (decision_.level == nullptr || !options_.equilibria) return 0;
+        const auto& sets = options_.equilibria->sets;
+        return static_cast<int>(std::count_if(
+            sets.begin(), sets.end(), [&](const EquilibriumSet& set) { return is_held_by_friction_in_level(set); }));
+    }
+
+    /// Whether a position without velocity lies in the level set.
+    bool rests_in_level(std::span<const double> q) const {
+        const std::vector<double> still(q.size(), 0.0);
+        model::Workspace workspace(model_);
+        const model::Energy energy = model_.system->energy(model::at(model_, 0.0, q, still), workspace.scratch());
+        return decision_.inside(0.0, energy.potential, q);
+    }
+
+    /// Tests the claim of the certificate. A motion that starts in the level set must end in its equilibrium set (which
+    /// may consist of several listed sets, all in the level set), in the same copy; if it is not at rest at t_max then
+    /// its position must still be in the level set. These motions were simulated to their ends, since
+    /// stop_when_captured is false for them.
     void test_level_set(const Values& values) {
         if (decision_.level == nullptr) return;
         Starts starts(model_, options_.components);
         std::vector<double> x(options_.axes.size());
         const std::size_t n = model_.coordinates.size();
-        const std::vector<double> still(n, 0.0);
-        model::Workspace workspace(model_);
         const BasinLabel& captor = out_.labels[ix(out_.captor)];
         const auto turn_of = [&](double q, std::size_t i) {
             return std::lround((q - decision_.level->q[i]) / out_.periods[i]);
@@ -303,14 +327,14 @@ private:
             const bool rests = end.set >= 0;
             values(k, x);
             const Start start = starts.make(x);
-            bool same =
-                rests ? end.set == captor.set
-                      : decision_.inside(
-                            0.0, model_.system->energy(model::at(model_, 0.0, q, still), workspace.scratch()).potential,
-                            q);
+            const bool in_captor = rests && end.set == captor.set;
+            // The known sets come first and in the order of the equilibria.
+            const bool in_friction_set = rests && out_.sets[ix(end.set)].known &&
+                                         is_held_by_friction_in_level(options_.equilibria->sets[ix(end.set)]);
+            bool same = in_captor || ((in_friction_set || !rests) && rests_in_level(q));
             for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
                 if (out_.periods[i] == 0.0) continue;
-                const long turn = rests ? end.turn[i] - captor.turn[i] : turn_of(q[i], i);
+                const long turn = in_captor ? end.turn[i] - captor.turn[i] : turn_of(q[i], i);
                 same = turn == turn_of(start.q[i], i);
             }
             if (!same)
@@ -338,6 +362,11 @@ private:
         const auto count = [&](Fate fate) {
             return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
         };
+        if (friction_sets_in_level_ > 0)
+            out_.warnings.push_back("the level set contains " +
+                                    counted(static_cast<std::size_t>(friction_sets_in_level_), "further set") +
+                                    " that friction holds: its certificate says that motions end in one of all these "
+                                    "sets, and the motions are followed to rest");
         if (const std::size_t n = count(Fate::failed); n > 0)
             out_.warnings.push_back(std::to_string(n) +
                                     " motions ended because the integrator could not make a step, or are inaccurate");
@@ -385,6 +414,7 @@ private:
     const BasinOptions& options_;
     BasinRecord record_;
     Decision decision_;
+    int friction_sets_in_level_ = 0;  // beside the one of the certificate
     bool in_lanes_ = false;
     Basin out_;
     std::vector<std::size_t> source_;  ///< motion that gives the label of each point of the refined grid

@@ -11,6 +11,7 @@
 #include "physics/motion.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
+#include "support.hpp"
 
 namespace saltus::stability {
 namespace {
@@ -75,6 +76,39 @@ TEST(EquilibriumCompleteness, SetsFarAwayDoNotReachAcrossAWell) {
         }
         EXPECT_EQ(found, 1) << span.from << " .. " << span.to;
     }
+}
+
+/// Whether a warning contains the text.
+bool warns(const Equilibria& e, const std::string& text) {
+    return std::any_of(e.warnings.begin(), e.warnings.end(),
+                       [&](const std::string& w) { return w.find(text) != std::string::npos; });
+}
+
+// U' = 1/cosh(x - 40)^2 is positive everywhere, and at x = 0 it is 7e-35. The program may call that rest, but not at
+// x = 40, where the force is 1.
+TEST(EquilibriumCompleteness, AForceBelowRoundingErrorsIsNotARestAcrossTheWholeLine) {
+    const Equilibria e = equilibria(from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"tanh(x - 40)\"\n"));
+    EXPECT_FALSE(e.completeness.complete);
+    for (const EquilibriumSet& s : e.sets) {
+        EXPECT_FALSE(s.lower(0) < 39.0 && s.upper(0) > 41.0) << s.lower(0) << " .. " << s.upper(0);
+        for (const Vector& q : s.samples) EXPECT_TRUE(q(0) >= s.lower(0) && q(0) <= s.upper(0)) << q(0);
+    }
+    EXPECT_TRUE(warns(e, "flat to rounding"));
+}
+
+// Friction of 0.5 N holds in each direction, but not in the strip |x - 0.3| < 0.0035, where the force is larger. Boxes
+// that are wider than the strip cannot show that it divides the set.
+TEST(EquilibriumCompleteness, ANarrowStripThatMayDivideARegionIsMentioned) {
+    const std::string slider = "[[slider]]\nname = \"NAME\"\ngammaT = \"SPEED\"\nmu = 0.5\nFN = 1\n";
+    const std::string sliders = test::replaced(test::replaced(slider, "NAME", "a"), "SPEED", "x'") +
+                                test::replaced(test::replaced(slider, "NAME", "b"), "SPEED", "y'");
+    const std::string system = "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"0.05*x^2 + 0.05*y^2\"\n";
+    const Equilibria divided =
+        equilibria(from_text(system + "f = { x = \"-2*exp(-((x - 0.3)/0.003)^2)\" }\n" + sliders));
+    EXPECT_TRUE(divided.sets.size() > 1 || warns(divided, "not proved to be connected"));
+    const Equilibria whole = equilibria(from_text(system + sliders));
+    EXPECT_EQ(whole.sets.size(), 1U);
+    EXPECT_FALSE(warns(whole, "not proved to be connected"));
 }
 
 // A rough wavy floor under a weight on a spring: |U'(x) + w s'(x)| <= mu w.

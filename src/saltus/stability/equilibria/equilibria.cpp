@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -229,6 +231,66 @@ bool decided(const BoxCover& cover) {
                        [](const BoxCover::Cell& cell) { return cell.explained; });
 }
 
+/// The interval of touching cells around x, of a model with one coordinate; {x, x} if no cell contains x. It is
+/// unbounded on a side on which the cells reach to the end of the region that was searched.
+std::pair<double, double> cells_around(const BoxCover& cover, const proof::Interval& region, double x) {
+    std::vector<std::pair<double, double>> cells;
+    for (const BoxCover::Cell& cell : cover.cells) cells.emplace_back(cell.q[0].lo, cell.q[0].hi);
+    std::sort(cells.begin(), cells.end());
+    constexpr double rounding = 1e-9;  // of positions, in 1 + |q|
+    const double margin = rounding * (1.0 + std::abs(x));
+    std::pair<double, double> interval{x, x};
+    for (std::size_t k = 0; k < cells.size();) {
+        auto [lo, hi] = cells[k];
+        for (++k; k < cells.size() && cells[k].first <= hi; ++k) hi = std::max(hi, cells[k].second);
+        if (lo - margin <= x && x <= hi + margin) interval = {std::min(lo, x), std::max(hi, x)};
+    }
+    if (interval.first <= region.lo) interval.first = -proof::Interval::infinity;
+    if (interval.second >= region.hi) interval.second = proof::Interval::infinity;
+    return interval;
+}
+
+/// The extent of a set must not contain positions that are proved to be no equilibria. It does if the forces around the
+/// start are smaller than rounding errors, as those of U = tanh(x - 40) around x = 0: then the set seems to have no
+/// end. For models with one coordinate the extent is cut where the proof begins.
+void cut_where_excluded(const EquilibriumBoxes& boxes, const BoxCover& cover, EquilibriumSet& set, Equilibria& out) {
+    const double x = set.representative(0);
+    const proof::Interval region = boxes.region()[0];
+    if (x < region.lo || x > region.hi || boxes.ignored()[0] != 0) return;
+    const auto [lo, hi] = cells_around(cover, region, x);
+    constexpr double extent_error = 1e-5;  // in 1 + |q|, more than the error of the extents
+    const double margin = extent_error * (1.0 + std::abs(x));
+    if (set.lower(0) >= lo - margin && set.upper(0) <= hi + margin) return;
+    set.lower(0) = std::max(set.lower(0), lo);
+    set.upper(0) = std::min(set.upper(0), hi);
+    set.unbounded = !std::isfinite(set.lower(0)) || !std::isfinite(set.upper(0));
+    set.exact = false;
+    set.stability.reset();  // rounding errors say nothing about it
+    const auto outside = [&](const Vector& q) { return q(0) < set.lower(0) || q(0) > set.upper(0); };
+    std::erase_if(set.samples, outside);
+    std::erase_if(set.boundary, outside);
+    std::erase_if(set.limits, [&](const SetLimit& limit) { return outside(limit.q); });
+    out.warnings.push_back(fmt::format(
+        "with {} in {} .. {} the model is flat to rounding: the force is smaller than its rounding errors, and it is "
+        "not decided whether it vanishes; the extent ends where positions are proved to be no equilibria",
+        out.coordinates[0], set.lower(0), set.upper(0)));
+}
+
+/// Says so if undecided cells are all that connects the parts of a set.
+void warn_of_parts(const EquilibriumBoxes& boxes, const BoxCover& cover, const EquilibriumSet& set, Equilibria& out) {
+    const int component = boxes.locate(cover, set.representative).component;
+    if (set.dimension < 2 || component < 0) return;
+    const int parts = boxes.proved_parts(cover, component);
+    if (parts < 2) return;
+    double size = 0.0;
+    for (const BoxCover::Cell& cell : cover.cells)
+        if (!cell.inside && cell.component == component) size = std::max(size, boxes.size_of(cell.q));
+    out.warnings.push_back("a set of dimension " + std::to_string(set.dimension) +
+                           " is not proved to be connected: " + std::to_string(parts) +
+                           " parts of it are separated by boxes of up to " + fmt::format("{:.2g}", size) +
+                           " (in 1 + |q|) that are not decided, and may be sets of their own");
+}
+
 /// Searches the sets of one combination of closed contacts and adds them to `out`.
 CombinationResult search_combination(Search& all, const std::vector<char>& closed, Equilibria& out) {
     // Affine models need a single search; the second start is tried if the contacts cannot be closed from the first.
@@ -255,7 +317,12 @@ CombinationResult search_combination(Search& all, const std::vector<char>& close
     if (all.proof) all.proof->add(cover);
     result.cut_short = search.must_stop();
     out.programs += search.programs();
-    for (EquilibriumSet& set : search.sets()) out.sets.push_back(std::move(set));
+    for (EquilibriumSet& set : search.sets()) {
+        if (all.boxes && out.coordinates.size() == 1 && out.periods[0] == 0.0)
+            cut_where_excluded(*all.boxes, cover, set, out);
+        if (all.boxes) warn_of_parts(*all.boxes, cover, set, out);
+        out.sets.push_back(std::move(set));
+    }
     return result;
 }
 

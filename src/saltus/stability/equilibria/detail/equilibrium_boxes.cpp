@@ -519,6 +519,24 @@ void EquilibriumBoxes::connect(BoxCover& cover) const {
     }
 }
 
+int EquilibriumBoxes::proved_parts(const BoxCover& cover, int component) const {
+    constexpr double negligible_part = 0.01;
+    BoxCover proved;
+    for (const BoxCover::Cell& cell : cover.cells)
+        if (cell.inside && cell.component == component) proved.cells.push_back(cell);
+    connect(proved);
+    std::vector<double> volumes(ix(proved.components), 0.0);
+    for (const BoxCover::Cell& cell : proved.cells) {
+        double volume = 1.0;
+        for (std::size_t k = 0; k < cell.q.size(); ++k)
+            if (ignored_[k] == 0) volume *= expr::width(cell.q[k]);
+        volumes[ix(cell.component)] += volume;
+    }
+    const double largest = volumes.empty() ? 0.0 : *std::max_element(volumes.begin(), volumes.end());
+    return static_cast<int>(std::count_if(volumes.begin(), volumes.end(),
+                                          [&](double volume) { return volume >= negligible_part * largest; }));
+}
+
 CoverPlace EquilibriumBoxes::locate(const BoxCover& cover, const Vector& q) const {
     std::vector<double> x(q.data(), q.data() + q.size());
     std::vector<double> margin(x.size());

@@ -62,6 +62,11 @@ public:
 
     CoverPlace locate(const BoxCover& cover, const Vector& q) const;
 
+    /// Number of parts of a component that are proved to consist of equilibria and that only undecided cells connect.
+    /// Parts with less than 1 % of the volume of the largest one do not count. If there are several, then a strip
+    /// without equilibria that is narrower than these cells may lie between them.
+    int proved_parts(const BoxCover& cover, int component) const;
+
     /// The region. Periodic coordinates have one period.
     const proof::Box& region() const { return region_; }
     /// Flags of the coordinates on which nothing depends. Their sides of all boxes are the whole line.

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -107,7 +109,23 @@ struct Shared {
     std::map<std::string, Tally> tallies;
     std::mutex mutex;
     std::atomic<long> next = 0;
+    Clock::time_point table_written = Clock::now();
 };
+
+/// Writes the table so far to `table.txt` once a minute, so that a run which is ended keeps its numbers.
+void write_table(const CampaignOptions& options, Shared& shared) {
+    const std::scoped_lock lock(shared.mutex);
+    if (Clock::now() - shared.table_written < std::chrono::minutes(1)) return;
+    shared.table_written = Clock::now();
+    std::ofstream(options.out / "table.txt") << report(shared.tallies);
+}
+
+/// Computing time of this thread, in s.
+double thread_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock::time_point end, int worker,
           Shared& shared) {
@@ -118,7 +136,9 @@ void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock
         if (options.models > 0 && number >= options.models) return;
         const Kind& kind = chosen[static_cast<std::size_t>(number % count)];
         const Model model = trial_model(kind, options.seed, options.first + number / count);
+        const double program_before = program.cpu_seconds(), judge_before = thread_seconds();
         Findings findings = judged(kind, model, program);
+        const double judge_seconds = thread_seconds() - judge_before;
         // One violation a model: the first. Others of the same model usually have the same cause.
         if (findings.violations.size() > 1) findings.violations.resize(1);
         bool writes = false;
@@ -127,9 +147,12 @@ void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock
             Tally& tally = shared.tallies[kind.name];
             ++tally.models;
             tally.findings += findings;
+            tally.program_seconds += program.cpu_seconds() - program_before;
+            tally.judge_seconds += judge_seconds;
             writes = !findings.violations.empty() &&
                      shared.written[kind.name + findings.violations[0].sort]++ < files_per_sort;
         }
+        write_table(options, shared);
         if (!writes) continue;
         const std::string file = write_failure(kind, model, findings.violations[0], program, options);
         const std::scoped_lock lock(shared.mutex);
@@ -152,21 +175,27 @@ std::map<std::string, Tally> run_campaign(const CampaignOptions& options) {
     for (int worker = 0; worker < options.threads; ++worker)
         threads.emplace_back([&, worker] { work(options, chosen, end, worker, shared); });
     threads.clear();
+    std::ofstream(options.out / "table.txt") << report(shared.tallies);
     return shared.tallies;
 }
 
 std::string report(const std::map<std::string, Tally>& tallies) {
-    std::string text = fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}\n", "kind", "models", "statements",
-                                   "not judged", "refused", "violations");
+    std::string text = fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}{:>12}{:>10}\n", "kind", "models", "statements",
+                                   "not judged", "refused", "violations", "program ms", "judge ms");
     Tally all;
     const auto line = [&](const std::string& name, const Tally& tally) {
-        text += fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}\n", name, tally.models, tally.findings.statements,
-                            tally.findings.not_judged, tally.findings.refused, tally.findings.violations.size());
+        const double per_model = 1e3 / static_cast<double>(std::max(tally.models, 1L));
+        text += fmt::format("{:<28}{:>9}{:>13}{:>13}{:>10}{:>12}{:>12.0f}{:>10.0f}\n", name, tally.models,
+                            tally.findings.statements, tally.findings.not_judged, tally.findings.refused,
+                            tally.findings.violations.size(), per_model * tally.program_seconds,
+                            per_model * tally.judge_seconds);
     };
     for (const auto& [name, tally] : tallies) {
         line(name, tally);
         all.models += tally.models;
         all.findings += tally.findings;
+        all.program_seconds += tally.program_seconds;
+        all.judge_seconds += tally.judge_seconds;
     }
     line("all", all);
     return text;

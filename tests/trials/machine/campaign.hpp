@@ -42,6 +42,8 @@ struct Tally {
     long models = 0;
     Findings findings;
     std::vector<std::string> files;  ///< of failures
+    double program_seconds = 0.0;    ///< computing time of the program
+    double judge_seconds = 0.0;      ///< computing time of the judge
 };
 
 /// Model number `index` of a kind; the same for every number of threads.
@@ -49,7 +51,8 @@ Model trial_model(const Kind& kind, std::uint64_t seed, long index);
 
 std::map<std::string, Tally> run_campaign(const CampaignOptions& options);
 
-/// Kind, models, statements, not judged, refused, violations: one line for each kind, and the sum.
+/// Kind, models, statements, not judged, refused, violations, and computing time for each model in ms, of the program
+/// and of the judge: one line for each kind, and the sum.
 std::string report(const std::map<std::string, Tally>& tallies);
 
 }  // namespace trials

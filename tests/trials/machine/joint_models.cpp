@@ -92,7 +92,7 @@ Model rolling(Random& random) {
     model.u0[2] = 0.0;
     if (random.chance(0.2)) model.u0.assign(6, 0.0);
     if (random.chance(0.3)) model.q0[2] = random.number(0.05, 0.4);
-    model.t_end = random.number(0.5, 2.0);
+    model.t_end = random.number(0.3, 1.0);
     return model;
 }
 

@@ -20,8 +20,10 @@ constexpr double t_max = 40.0, step = 2e-3;
 /// Where a motion rests: the last position, if the speed has become small before t_max.
 std::optional<Vector> rest_of(const TimeStepping& stepping, Point state, double h) {
     const auto count = static_cast<long>(t_max / h);
-    for (long i = 0; i < count; ++i)
-        if (!stepping.step(state, h)) return {};
+    TimeStepping::Impulses last;
+    RestWatch watch;
+    for (long i = 0; i < count && !watch.rests(state, h); ++i)
+        if (!stepping.step(state, h, last)) return {};
     constexpr double still = 1e-4;  // m/s
     if (norm(state.u) > still) return {};
     return state.q;

@@ -129,8 +129,10 @@ struct End {
 End follow(const TimeStepping& stepping, const Claim& claim, const Point& start, double time, double h) {
     End end{start, level_of(stepping.mechanics(), claim, start), false, false};
     const auto count = static_cast<long>(time / h);
-    for (long i = 0; i < count; ++i) {
-        if (!stepping.step(end.at, h)) return end;
+    TimeStepping::Impulses last;
+    RestWatch watch;
+    for (long i = 0; i < count && !watch.rests(end.at, h); ++i) {
+        if (!stepping.step(end.at, h, last)) return end;
         if (i % 10 != 0) continue;
         end.highest_level = std::max(end.highest_level, level_of(stepping.mechanics(), claim, end.at));
         end.left_domain = end.left_domain || !in_domain(stepping.mechanics().model(), claim, end.at.q, 1e-2);

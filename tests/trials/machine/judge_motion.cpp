@@ -17,8 +17,6 @@ namespace trials {
 
 namespace {
 
-constexpr int samples = 2001;  // windows of seven samples span 0.3 % of the motion
-
 Point point_of(const Table& table, std::size_t row, const Model& model) {
     Point point;
     point.t = table.at(row, "t");
@@ -398,7 +396,12 @@ void judge_frame(const Mechanics& mechanics, const Motion& motion, const Scales&
         findings.check(std::abs(expected - stated) <= 1e-8 * largest, "energy",
                        [&, key = key] { return fmt::format("{} energy is {}, reported {}", key, expected, stated); });
     }
-    findings.check(std::abs(number(energy.at("balance_error"))) <= 1e-6, "completed-with-balance-error", [&] {
+    // The reported error is relative to the largest energy. The energy of a body at rest consists of rounding errors.
+    double seen = 0.0;
+    for (const auto& arc : motion.arcs)
+        for (const Point& point : arc) seen = std::max(seen, std::abs(mechanics.energy(point)));
+    const double error = std::abs(number(energy.at("balance_error")));
+    findings.check(error <= 1e-6 || error * seen <= 1e-12, "completed-with-balance-error", [&] {
         return fmt::format("status completed with balance error {}", number(energy.at("balance_error")));
     });
 }
@@ -406,7 +409,7 @@ void judge_frame(const Mechanics& mechanics, const Motion& motion, const Scales&
 }  // namespace
 
 bool simulate(const Model& model, const Program& program, const std::vector<std::string>& options, Motion& motion,
-              Findings& findings) {
+              Findings& findings, int samples) {
     const auto file = program.write("model.toml", model.toml());
     const auto folder = program.folder() / "out";
     std::filesystem::remove_all(folder);
@@ -436,9 +439,6 @@ Findings judge_laws(const Model& model, const Motion& motion) {
     return findings;
 }
 
-namespace {
-
-/// Contacts at the same place that slide differently share the normal force in any way: the motion is not unique.
 bool has_one_motion(const Model& model) {
     const auto friction_of = [&](const Contact& contact) {
         std::string text = fmt::format("{} {}", static_cast<int>(contact.friction.kind), contact.friction.mu);
@@ -451,6 +451,8 @@ bool has_one_motion(const Model& model) {
                 return false;
     return true;
 }
+
+namespace {
 
 /// An impact while another contact is closed or nearly closed: its outcome jumps if the order of the impacts changes,
 /// so that short steps need not approach the motion.
@@ -469,17 +471,16 @@ bool has_single_impacts(const Mechanics& mechanics, const Motion& motion) {
 }  // namespace
 
 // If the program is right, then the distance to time-stepping goes to 0 with the step. So a distance that looks too
-// large is confirmed with steps that are eight times shorter, and it must stay.
+// large is confirmed with the shortest steps, and it must stay.
 Findings judge_by_stepping(const Model& model, const Motion& motion) {
     Findings findings;
-    constexpr int coarsest_count = 2000, shorter = 8;
+    constexpr int confirming_count = 16000;
     const Point& end = motion.arcs.back().back();
-    SteppedEnd judged = has_one_motion(model) && has_single_impacts(Mechanics(model), motion)
-                            ? stepped_end(model, coarsest_count)
-                            : SteppedEnd{};
+    SteppedEnd judged =
+        has_one_motion(model) && has_single_impacts(Mechanics(model), motion) ? accurate_end(model) : SteppedEnd{};
     double distance = judged.usable ? size_of(plus(end.q, judged.q, -1.0)) : 0.0;
     if (judged.usable && distance > judged.uncertainty) {
-        judged = stepped_end(model, coarsest_count * shorter);
+        judged = stepped_end(model, confirming_count);
         const double confirmed = judged.usable ? size_of(plus(end.q, judged.q, -1.0)) : 0.0;
         if (confirmed < 0.6 * distance && confirmed > judged.uncertainty) judged.usable = false;
         distance = confirmed;
@@ -499,7 +500,14 @@ Findings judge_motion(const Model& model, const Program& program) {
     Findings findings;
     Motion motion;
     if (!simulate(model, program, {}, motion, findings)) return findings;
-    findings += judge_laws(model, motion);
+    Findings laws = judge_laws(model, motion);
+    // The direction of slip can turn faster than samples follow one another. Ten times as many samples must confirm it.
+    Motion closer;
+    Findings again;
+    constexpr int many_samples = 20001;
+    if (!laws.violations.empty() && simulate(model, program, {}, closer, again, many_samples))
+        laws = judge_laws(model, closer);
+    findings += laws;
     findings += judge_by_stepping(model, motion);
     return findings;
 }

@@ -32,7 +32,11 @@ struct Motion {
 /// Runs `saltus simulate`. Crashes, time-outs and undocumented exit codes are violations. Returns false if there is no
 /// completed motion to judge.
 bool simulate(const Model& model, const Program& program, const std::vector<std::string>& options, Motion& motion,
-              Findings& findings);
+              Findings& findings, int samples = 2001);  // windows of seven samples span 0.3 % of the motion
+
+/// False if contacts at the same place slide differently: they share the normal force in any way, and the motion is not
+/// unique.
+bool has_one_motion(const Model& model);
 
 /// The statements about gaps, energies and final state, and every sample and event against the laws.
 Findings judge_laws(const Model& model, const Motion& motion);

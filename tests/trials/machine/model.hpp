@@ -94,6 +94,7 @@ struct Model {
     std::vector<std::string> region;  ///< inequalities of [certify]
     std::vector<double> q0, u0;
     double t_end = 1.0;
+    bool has_pulses = false;  ///< pulses or bumps that long steps jump over
     std::optional<Penalty> penalty;
     std::optional<Points> points;  ///< the file then has [points], and `q0`, `u0` are their positions and velocities
     std::optional<ContactProblem> problem;  ///< for `solve`: a contact problem, and nothing else

@@ -181,6 +181,7 @@ Model moving_table(Random& random) {
 /// Narrow pulses in time and narrow bumps in space, which a long step can jump over.
 Model narrow(Random& random) {
     Model model = point_masses(2, 1.0);
+    model.has_pulses = true;
     const double width = std::vector<double>{0.1, 0.03, 0.01, 0.003}[static_cast<std::size_t>(random.whole(0, 3))];
     const auto peak = [&](const Expression& x, double at) {
         const Expression s = (x - at) / width;

@@ -58,12 +58,15 @@ Run Program::run(const std::vector<std::string>& words, int cpu_seconds) const {
     // ever is ended after twenty times this limit.
     const auto start = std::chrono::steady_clock::now();
     const auto longest = std::chrono::seconds(20 * cpu_seconds);
-    while (waitpid(child, &status, WNOHANG) == 0) {
+    rusage used{};
+    while (wait4(child, &status, WNOHANG, &used) == 0) {
         const auto spent = std::chrono::steady_clock::now() - start;
         if (spent > longest) kill(child, SIGKILL);
         std::this_thread::sleep_for(spent < std::chrono::milliseconds(50) ? std::chrono::microseconds(300)
                                                                           : std::chrono::microseconds(3000));
     }
+    for (const timeval& time : {used.ru_utime, used.ru_stime})
+        cpu_seconds_ += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     run.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
     run.timed_out = run.code == -SIGXCPU || run.code == -SIGKILL;
     run.out = content(out);

@@ -26,9 +26,12 @@ public:
     Run run(const std::vector<std::string>& words, int cpu_seconds) const;
     std::filesystem::path write(const std::string& name, const std::string& text) const;
     const std::filesystem::path& folder() const { return folder_; }
+    /// Computing time of all runs so far, in s.
+    double cpu_seconds() const { return cpu_seconds_; }
 
 private:
     std::filesystem::path executable_, folder_;
+    mutable double cpu_seconds_ = 0.0;
 };
 
 /// A CSV file with a line of names. Empty cells are NaN, and so are cells that are no number.

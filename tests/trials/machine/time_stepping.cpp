@@ -10,7 +10,8 @@ namespace {
 
 /// One element in the problem of a step.
 struct Block {
-    FrictionLaw friction;
+    std::size_t element = 0;
+    const FrictionLaw* friction = nullptr;
     bool has_normal = false;
     bool bilateral = false;         ///< the normal impulse may have either sign
     double known_impulse = 0.0;     ///< normal impulse of a slider
@@ -24,7 +25,7 @@ struct Block {
 double change(Block& block, std::size_t row, double value, Vector& u) {
     const double difference = value - block.impulse[row];
     block.impulse[row] = value;
-    u = plus(u, block.responses[row], difference);
+    for (std::size_t i = 0; i < u.size(); ++i) u[i] += difference * block.responses[row][i];
     return std::abs(difference) * norm(block.responses[row]);
 }
 
@@ -45,7 +46,7 @@ double sweep(Block& block, Vector& u) {
     for (std::size_t i = first; i < block.rows.size(); ++i)
         proposal.push_back(block.impulse[i] - (dot(block.rows[i], u) + block.drift[i]) / trace);
     const Vector friction =
-        block.friction.project(proposal, block.has_normal ? std::abs(block.impulse[0]) : block.known_impulse);
+        block.friction->project(proposal, block.has_normal ? std::abs(block.impulse[0]) : block.known_impulse);
     for (std::size_t i = first; i < block.rows.size(); ++i)
         largest = std::max(largest, change(block, i, friction[i - first], u));
     return largest;
@@ -76,12 +77,13 @@ void add_row(Block& block, const Matrix& flexibility, const Vector& row, double 
 std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, const Matrix& flexibility, double h) {
     std::vector<Block> blocks;
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
-        Block block;
-        block.friction = mechanics.friction(e);
         const Mechanics::Sort sort = mechanics.sort(e);
+        if (sort == Mechanics::Sort::contact && mechanics.gap(e, middle) > 0.0) continue;
+        Block& block = blocks.emplace_back();
+        block.element = e;
+        block.friction = &mechanics.friction(e);
         double e_n = 0.0, e_t = 0.0;
         if (sort == Mechanics::Sort::contact) {
-            if (mechanics.gap(e, middle) > 0.0) continue;
             e_n = mechanics.model().contacts[e].e_n;
             e_t = mechanics.model().contacts[e].e_t;
         }
@@ -95,7 +97,6 @@ std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, co
         const Vector slip = mechanics.slip(e, middle);
         const auto gradients = mechanics.slip_gradients(e, middle);
         for (std::size_t i = 0; i < slip.size(); ++i) add_row(block, flexibility, gradients[i], slip[i], e_t, middle.u);
-        blocks.push_back(block);
     }
     return blocks;
 }
@@ -120,7 +121,7 @@ TimeStepping::TimeStepping(const Model& model) : mechanics_(model) {
     flexibility_ = inverse(mechanics_.mass({0.0, model.q0, model.u0}));
 }
 
-bool TimeStepping::step(Point& state, double h) const {
+bool TimeStepping::step(Point& state, double h, Impulses& last) const {
     Point middle = state;
     middle.t += h / 2;
     middle.q = plus(state.q, state.u, h / 2);
@@ -129,14 +130,21 @@ bool TimeStepping::step(Point& state, double h) const {
     if (flexibility.empty()) return false;
     Vector u = plus(state.u, times(flexibility, mechanics_.force(middle)), h);
     std::vector<Block> blocks = blocks_of(mechanics_, middle, flexibility, h);
+    last.resize(mechanics_.elements());
+    for (Block& block : blocks)
+        for (std::size_t row = 0; row < block.impulse.size() && !last[block.element].empty(); ++row)
+            change(block, row, last[block.element][row], u);
     constexpr int max_sweeps = 5000;
-    const double small = 1e-13 * (1e-3 + norm(u));
+    // Accuracy of the velocity, relative: steps have errors of more than 1e-8.
+    const double small = 1e-12 * (1e-3 + norm(u));
     bool found = blocks.empty();
     for (int i = 0; i < max_sweeps && !found; ++i) {
         double largest = 0.0;
         for (Block& block : blocks) largest = std::max(largest, sweep(block, u));
         found = largest < small;
     }
+    for (Vector& impulse : last) impulse.clear();
+    for (Block& block : blocks) last[block.element] = std::move(block.impulse);
     state.q = plus(middle.q, u, h / 2);
     state.u = u;
     state.t += h;
@@ -145,9 +153,10 @@ bool TimeStepping::step(Point& state, double h) const {
 
 std::optional<Point> TimeStepping::run(Point start, double t_end, int count) const {
     const double t0 = start.t, h = (t_end - t0) / count;
+    Impulses last;
     for (int i = 0; i < count; ++i) {
         start.t = t0 + h * i;
-        if (!step(start, h)) return {};
+        if (!step(start, h, last)) return {};
     }
     start.t = t_end;
     return start;
@@ -168,6 +177,14 @@ SteppedEnd stepped_end(const Model& model, int coarsest_count) {
     result.uncertainty = 10.0 * fine + 1e-5 * (1.0 + norm(ends[2]));
     result.usable = fine <= 0.75 * coarse + 1e-7 && fine <= 0.02 * (0.1 + norm(ends[2]));
     return result;
+}
+
+SteppedEnd accurate_end(const Model& model) {
+    constexpr int few = 500, many = 2000;
+    constexpr double accurate = 2e-3;
+    const SteppedEnd quick = stepped_end(model, few);
+    const bool enough = quick.usable && quick.uncertainty <= accurate * (0.1 + norm(quick.q));
+    return enough && !model.has_pulses ? quick : stepped_end(model, many);
 }
 
 }  // namespace trials

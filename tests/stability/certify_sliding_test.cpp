@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "physics/motion.hpp"
+#include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/certify.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "stability/certificates.hpp"
@@ -84,6 +85,9 @@ TEST(CertifySliding, ConstantFrictionWithDampingAttractsAsLongAsTheSlipKeepsItsS
     EXPECT_NEAR(c.q[0], 1.0, 1e-12);
     // V = T + k/2 (x − 1)² < m v²/2 keeps x' < v.
     EXPECT_NEAR(c.rho, 0.02, 1e-9) << story(c);
+    // V is not T + U: a basin must not take rho for a level of the energy.
+    EXPECT_TRUE(std::isnan(c.reference));
+    EXPECT_FALSE(capture_set(c).has_value());
     for (const double angle : {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0}) {
         model::Model start = from_text(belt, {{"c", 0.5}, {"delta", 0.0}});
         const double r = std::sqrt(2.0 * 0.0199);

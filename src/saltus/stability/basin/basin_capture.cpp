@@ -2,6 +2,7 @@
 #include "saltus/stability/basin/basin_capture.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace saltus::stability {
 
@@ -11,6 +12,7 @@ namespace saltus::stability {
 /// positions in the box does not leave the box, and it is the part that the certificate is about.
 std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
     if (c.outcome != proof::Outcome::attractive || !c.has_rho) return std::nullopt;
+    if (!std::isfinite(c.reference)) return std::nullopt;  // its V is not T + U (steady sliding)
     CaptureSet set;
     set.proved = c.grade == proof::Grade::proved;
     set.rho = set.proved ? std::min(c.rho, c.rho_verified) : c.rho;

@@ -17,6 +17,7 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/index.hpp"
@@ -215,6 +216,8 @@ private:
     /// Forces of the model itself, and what rest relative to the moving surface would be.
     void report(Certificate& c) const {
         if (c.q.empty()) return;
+        // The potential energy of the certificate contains the work of the belt's friction: no level of T + U.
+        c.reference = std::numeric_limits<double>::quiet_NaN();
         RestingModel resting(model_);
         const EquilibriumPoint point = equilibrium_at(resting, vector_of(c.q), {false, 1e-9});
         if (point.is_equilibrium) {

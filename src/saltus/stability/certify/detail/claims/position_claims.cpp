@@ -26,7 +26,7 @@ constexpr double largest_local_box = 0.25, smallest_local_box = 1e-6;
 constexpr double tried_weights[] = {1.0, 1e1, 1e2, 1e3, 1e4, 1e-1};
 /// Growth: the distances from q_e, relative to the scale, from which U is tried to rise.
 constexpr double nearest_rise = 0.25, farthest_rise = 1e6, rise_growth = 4.0;
-/// A point of P is searched at these distances from q_e, relative to the scales.
+/// A point of P is searched at these distances from q_e, relative to the smallest scale.
 constexpr double point_distances[] = {1e-2, 1e-3, 1e-1, 1e-4, 1e-5, 1e-6};
 /// Half width of the box around a point on the constraints, relative to the scales.
 constexpr double point_radius = 1e-6;
@@ -355,9 +355,10 @@ private:
                 if (!d) break;
                 const std::optional<IntervalVector> along = tangent_vector(s_, point_box(list_of(q)), pivots_, *d);
                 if (!along) break;
+                const std::vector<double>& scale = s_.equilibrium.scale;
+                const double step = distance * *std::min_element(scale.begin(), scale.end());
                 for (Index k = 0; k < q.size(); ++k)
-                    q(k) += distance * s_.equilibrium.scale[static_cast<std::size_t>(k)] *
-                            expr::midpoint((*along)[static_cast<std::size_t>(k)]);
+                    q(k) += step * expr::midpoint((*along)[static_cast<std::size_t>(k)]);
             }
             if (e_.constraints() == 0 ? free_point(q, list) : constrained_point(q, list)) return true;
         }

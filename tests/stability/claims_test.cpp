@@ -96,7 +96,7 @@ TEST(CertificateClaims, AListWithAMissingSetIsNotCertified) {
 }
 
 TEST(CertificateClaims, FeedbackIsNotCertified) {
-    const model::Model m = shipped("saturated-arm");
+    const model::Model m = shipped("decoupled-pair");
     const CertifiedStatement s = completeness_claims(m, equilibria(m));
     EXPECT_FALSE(s.certified());
     EXPECT_EQ(condition(s, "complete").why, "feedback is not certified");

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/provenance.hpp"
 
@@ -14,6 +15,16 @@ namespace saltus::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Takes the claims of all conditions back. Assumptions stay.
+void withdraw(proof::CertifiedStatement& statement, const std::string& why) {
+    for (proof::CertifiedCondition& c : statement.conditions) {
+        if (!c.certified) continue;
+        c.certified = false;
+        c.why = why;
+        c.claims.clear();
+    }
+}
 
 constexpr const char* checker_name = "check_certificate";
 constexpr const char* where_checker_is =
@@ -64,7 +75,9 @@ void prepare_certificate(const CertificateOptions& options) {
 }
 
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
-                                         const io::LoadedModel& loaded, const proof::CertifiedStatement& statement) {
+                                         const io::LoadedModel& loaded, proof::CertifiedStatement statement) {
+    // The model of a saturated or estimating loop has its feedback among the forces; only the description shows it.
+    if (loaded.file.description.control) withdraw(statement, "feedback is not certified");
     io::WrittenCertificate written;
     written.file = options.file;
     written.certified = statement.certified();

@@ -23,6 +23,6 @@ void prepare_certificate(const CertificateOptions& options);
 /// checked if this was asked for. A certificate with conditions that are not certified is not checked: it would be
 /// refused. Throws Error if the file cannot be written.
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
-                                         const io::LoadedModel& loaded, const proof::CertifiedStatement& statement);
+                                         const io::LoadedModel& loaded, proof::CertifiedStatement statement);
 
 }  // namespace saltus::cli

@@ -74,6 +74,18 @@ TEST(Certificates, AnUnfinishedCertificateIsWrittenAndNotChecked) {
     EXPECT_TRUE(fs::exists(file));
 }
 
+/// Saturated feedback is not in Model::control; the certificate must not claim anything all the same.
+TEST(Certificates, OfModelsWithFeedbackAreNotClaimed) {
+    const test::Folder folder;
+    for (const char* name : {"saturated-arm", "output-feedback-arm", "decoupled-pair"}) {
+        const std::string file = (folder.path() / name).string() + ".json";
+        test::command("equilibria " + models + name + ".toml --quiet --certificate " + file);
+        std::ifstream in(file);
+        const Json j = Json::parse(in);
+        EXPECT_EQ(j["certified"], false) << name;
+    }
+}
+
 TEST(Certificates, AChangedCertificateIsRefusedByTheChecker) {
     const test::Folder folder;
     const std::string file = (folder.path() / "block.json").string();

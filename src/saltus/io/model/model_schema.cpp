@@ -49,7 +49,7 @@ Json reference(std::string_view block) { return {{"$ref", "#/$defs/" + std::stri
 
 /// Schemas of the values, by the words of ModelKey::type.
 const std::map<std::string_view, Json>& schemas_by_type() {
-    const Json e = expression(), vector = several(3, e),
+    const Json e = expression(), vector = several(3, e), matrix = either(e, list_of(either(e, list_of(e)))),
                corner_or_cell = either(type("integer"), list_of(type("integer")));
     static const std::map<std::string_view, Json> schemas{
         {"text", type("string")},
@@ -69,8 +69,8 @@ const std::map<std::string_view, Json>& schemas_by_type() {
         {"table by contact or obstacle", table_of(e)},
         {"expression, or a table by contact", either(e, table_of(e))},
         {"expression, or a table by coordinate", either(e, table_of(e))},
-        {"number, list or matrix", either(e, list_of(either(e, list_of(e))))},
-        {"list or matrix", list_of(either(e, list_of(e)))},
+        {"number, list or matrix", matrix},
+        {"number, list or matrix, or a table of them by contact", either(matrix, table_of(matrix))},
         {"point", point()},
         {"list of points", list_of(point())},
         {"`[a, b]`", several(2, e)},

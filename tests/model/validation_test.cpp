@@ -458,7 +458,7 @@ TEST(ValidationOfTheFile, UnknownKeyInControlIsRefused) {
 TEST(ValidationOfTheFile, UnknownKeyInPenaltyIsRefused) {
     EXPECT_EQ(refusal(block_with("[penalty]\n"
                                  "stiffness = 1")),
-              "block.toml:31:1: unknown key 'stiffness' in [penalty]; allowed are k and d");
+              "block.toml:31:1: unknown key 'stiffness' in [penalty]; allowed are k, d, D and D_hat");
 }
 
 TEST(ValidationOfTheFile, UnknownKeyInPerturbationIsRefused) {

@@ -755,7 +755,7 @@ void Builder::initial_state(Model& model) {
         for (const Entry& e : *entries) {
             const double value = (*values)[static_cast<std::size_t>(*find_coordinate(e.name))];
             if (!std::isfinite(value))
-                throw Error("the initial value of '" + e.name + "' is not finite: " + number_text(value), e.place,
+                throw Error("the initial value of '" + e.name + "'" + not_finite_text(value), e.place,
                             "look for a division by zero");
         }
 }

@@ -14,6 +14,9 @@
 
 namespace saltus::model {
 
+/// What is wrong with a value that is not finite, for messages: " is not finite: inf", " is not a number".
+std::string not_finite_text(double value);
+
 class Outputs;
 class SampledLaw;
 

@@ -8,6 +8,10 @@
 
 namespace saltus::model {
 
+std::string not_finite_text(double value) {
+    return std::isnan(value) ? " is not a number" : " is not finite: " + number_text(value);
+}
+
 using expr::Expr;
 using expr::Kinds;
 
@@ -132,8 +136,8 @@ void Builder::declare_parameters() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const double value = value_of(states_[i].value);
         if (!std::isfinite(value))
-            throw Error("parameter '" + parameters_[i].name + "' is not finite: " + number_text(value),
-                        parameters_[i].place, not_finite_remedy);
+            throw Error("parameter '" + parameters_[i].name + "'" + not_finite_text(value), parameters_[i].place,
+                        not_finite_remedy);
         if (too_large(value) || too_small(value))
             throw Error("parameter '" + parameters_[i].name + "' is " + number_text(value) + "; " + valid_range(),
                         parameters_[i].place, range_remedy);
@@ -220,8 +224,7 @@ void Builder::resolve_parameter(std::size_t i, std::vector<std::size_t>& path) {
         tape.prepare<double>({}, scratch);
         tape.evaluate<double>({}, scratch, {&number, 1});
         if (!std::isfinite(number))
-            throw Error("parameter '" + entry.name + "' is not finite: " + number_text(number), entry.place,
-                        not_finite_remedy);
+            throw Error("parameter '" + entry.name + "'" + not_finite_text(number), entry.place, not_finite_remedy);
         f_.p.push_back(state.value);
         p_.push_back(number);
     }
@@ -338,8 +341,7 @@ double Builder::value_of(Expr e) {
 
 double Builder::number(const Field& field, const std::string& what) {
     const double value = value_of(parse(field, what, 0));
-    if (!std::isfinite(value))
-        throw Error(what + " is not finite: " + number_text(value), field.place(), not_finite_remedy);
+    if (!std::isfinite(value)) throw Error(what + not_finite_text(value), field.place(), not_finite_remedy);
     return value;
 }
 

@@ -68,8 +68,7 @@ Expr Builder::structural(const Field& field, const std::string& what) {
 
 double Builder::structural_number(const Field& field, const std::string& what) {
     const double value = field.number ? *field.number : value_of(structural(field, what));
-    if (!std::isfinite(value))
-        throw Error(what + " is not finite: " + number_text(value), field.place(), "look for a division by zero");
+    if (!std::isfinite(value)) throw Error(what + not_finite_text(value), field.place(), "look for a division by zero");
     return value;
 }
 

@@ -252,15 +252,15 @@ std::pair<double, double> cells_around(const BoxCover& cover, const proof::Inter
 
 /// The extent of a set must not contain positions that are proved to be no equilibria. It does if the forces around the
 /// start are smaller than rounding errors, as those of U = tanh(x - 40) around x = 0: then the set seems to have no
-/// end. For models with one coordinate the extent is cut where the proof begins.
-void cut_where_excluded(const EquilibriumBoxes& boxes, const BoxCover& cover, EquilibriumSet& set, Equilibria& out) {
+/// end. For models with one coordinate the extent is cut where the proof begins. Returns whether it was cut.
+bool cut_where_excluded(const EquilibriumBoxes& boxes, const BoxCover& cover, EquilibriumSet& set) {
     const double x = set.representative(0);
     const proof::Interval region = boxes.region()[0];
-    if (x < region.lo || x > region.hi || boxes.ignored()[0] != 0) return;
+    if (x < region.lo || x > region.hi || boxes.ignored()[0] != 0) return false;
     const auto [lo, hi] = cells_around(cover, region, x);
     constexpr double extent_error = 1e-5;  // in 1 + |q|, more than the error of the extents
     const double margin = extent_error * (1.0 + std::abs(x));
-    if (set.lower(0) >= lo - margin && set.upper(0) <= hi + margin) return;
+    if (set.lower(0) >= lo - margin && set.upper(0) <= hi + margin) return false;
     set.lower(0) = std::max(set.lower(0), lo);
     set.upper(0) = std::min(set.upper(0), hi);
     set.unbounded = !std::isfinite(set.lower(0)) || !std::isfinite(set.upper(0));
@@ -270,10 +270,21 @@ void cut_where_excluded(const EquilibriumBoxes& boxes, const BoxCover& cover, Eq
     std::erase_if(set.samples, outside);
     std::erase_if(set.boundary, outside);
     std::erase_if(set.limits, [&](const SetLimit& limit) { return outside(limit.q); });
+    return true;
+}
+
+/// Adds a set whose extent was cut, unless it is one of the others or overlaps one that was not cut.
+void add_cut_set(EquilibriumSet set, const std::vector<EquilibriumSet>& whole, Equilibria& out) {
+    const auto overlaps = [&](const EquilibriumSet& other) {
+        return other.closed == set.closed && other.lower(0) <= set.upper(0) && set.lower(0) <= other.upper(0);
+    };
+    if (std::any_of(whole.begin(), whole.end(), overlaps) || std::any_of(out.sets.begin(), out.sets.end(), overlaps))
+        return;
     out.warnings.push_back(fmt::format(
         "with {} in {} .. {} the model is flat to rounding: the force is smaller than its rounding errors, and it is "
         "not decided whether it vanishes; the extent ends where positions are proved to be no equilibria",
         out.coordinates[0], set.lower(0), set.upper(0)));
+    out.sets.push_back(std::move(set));
 }
 
 /// Says so if undecided cells are all that connects the parts of a set.
@@ -317,12 +328,15 @@ CombinationResult search_combination(Search& all, const std::vector<char>& close
     if (all.proof) all.proof->add(cover);
     result.cut_short = search.must_stop();
     out.programs += search.programs();
+    std::vector<EquilibriumSet> whole, cut;
     for (EquilibriumSet& set : search.sets()) {
-        if (all.boxes && out.coordinates.size() == 1 && out.periods[0] == 0.0)
-            cut_where_excluded(*all.boxes, cover, set, out);
-        if (all.boxes) warn_of_parts(*all.boxes, cover, set, out);
-        out.sets.push_back(std::move(set));
+        const bool one_line = all.boxes && out.coordinates.size() == 1 && out.periods[0] == 0.0;
+        const bool was_cut = one_line && cut_where_excluded(*all.boxes, cover, set);
+        if (all.boxes && !was_cut) warn_of_parts(*all.boxes, cover, set, out);
+        (was_cut ? cut : whole).push_back(std::move(set));
     }
+    for (EquilibriumSet& set : cut) add_cut_set(std::move(set), whole, out);
+    for (EquilibriumSet& set : whole) out.sets.push_back(std::move(set));
     return result;
 }
 

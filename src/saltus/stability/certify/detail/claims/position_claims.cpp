@@ -19,7 +19,6 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// The box N around q_e: the half widths are these multiples of the scales, from the largest on.
 constexpr double largest_local_box = 0.25, smallest_local_box = 1e-6;
 /// Weights κ that are tried, relative to the largest second derivative.

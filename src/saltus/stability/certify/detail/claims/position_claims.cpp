@@ -166,7 +166,7 @@ private:
 
     /// The free components of a direction along which U decreases and the gaps open, over a box.
     std::optional<std::vector<double>> descent(const Box& q, const std::vector<int>& gaps) const {
-        const std::optional<std::vector<double>> d = proposed(q, gaps);
+        std::optional<std::vector<double>> d = proposed(q, gaps);
         if (!d) return std::nullopt;
         const std::optional<IntervalVector> along = tangent_vector(s_, q, pivots_, *d);
         if (!along || !surely_negative(dot_product(e_.gradient(q), *along)) || !opens(q, gaps, *along))

@@ -29,7 +29,7 @@ class Model:
     `name`, `coordinates`, `parameters` (values), `initial` (q and u at the start), `text` (the model file)
     """
 
-    def __init__(self, text, file="model.toml", **parameters):
+    def __init__(self, text, file="model.toml", /, **parameters):
         self.text, self.file = text, file
         self._set = {name: _value(value) for name, value in parameters.items()}
         self._core = _core.load(text, file, list(self._set.items()))
@@ -52,7 +52,7 @@ class Model:
         q, u = self._core.initial
         return dict(zip(self.coordinates, q)), dict(zip(self.coordinates, u))
 
-    def with_(self, **parameters):
+    def with_(self, /, **parameters):
         """The same model with other parameter values: `m.with_(mu=0.9)`."""
         return Model(self.text, self.file, **{**self._set, **parameters})
 
@@ -224,7 +224,7 @@ def _build(text, file, parameters):
     return Model(text, file, **parameters)
 
 
-def load(path, **parameters):
+def load(path, /, **parameters):
     """Reads a model file. Keywords change parameters: `saltus.load("rocking-bar.toml", mu=0.4)`."""
     path = os.fspath(path)
     try:
@@ -236,6 +236,6 @@ def load(path, **parameters):
     return Model(text, path, **parameters)
 
 
-def model(text, **parameters):
+def model(text, /, **parameters):
     """A model from the text of a model file."""
     return Model(text, "model.toml", **parameters)

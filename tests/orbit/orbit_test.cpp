@@ -160,6 +160,7 @@ TEST(Orbit, OfTheWoodpeckerDriftsDownThePole) {
     EXPECT_LT(o.drift[0].second, 0.0);
     EXPECT_EQ(o.stability, Stability::stable);
     EXPECT_LT(*o.trivial_error, 1e-9);
+    EXPECT_EQ(o.remarks.size(), 1U);  // about the drift; all multipliers are known
     // One more period of the motion is the same one.
     EXPECT_LT(o.residual, 1e-11);
 }
@@ -182,6 +183,27 @@ TEST(Orbit, DoesNotTakeADriftTowardsAWallForAPeriod) {
     const Orbit o = find_orbit(m, options);
     EXPECT_TRUE(o.drift.empty());
     EXPECT_TRUE(o.status == Status::no_orbit || o.state.u[0] == 0.0);
+}
+
+/// The wall is a hundred periods away.
+TEST(Orbit, DoesNotTakeADriftTowardsAFarWallForAPeriod) {
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[[contact]]\nname = \"wall\"\n"
+        "gN = \"10 - x\"\neN = 0.5\n[initial]\nu = { x = 1 }\n");
+    Options options;
+    options.period = 0.1;
+    EXPECT_TRUE(find_orbit(m, options).drift.empty());
+}
+
+/// Over 3 s the map of an oscillator with the period 2π has a fixed point, but its motion does not repeat.
+TEST(Orbit, IsNotClaimedForAPeriodThatTheExcitationDoesNotHave) {
+    Options options;
+    options.period = 3.0;
+    for (const double A : {0.05, 1.0}) {
+        const Orbit o = find_orbit(of_text(stopped_oscillator(A)), options);
+        EXPECT_EQ(o.status, Status::no_orbit) << A;
+        EXPECT_FALSE(o.reason.empty());
+    }
 }
 
 TEST(Orbit, RefusesOptionsThatDoNotFit) {

@@ -10,9 +10,12 @@
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/expr/differentiate.hpp"
+#include "saltus/expr/symbol_sets.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/symbolic.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
@@ -33,19 +36,51 @@ constexpr double admissible_violation = 1e-7;
 /// How often a Newton step is halved before the search is given up.
 constexpr int max_halvings = 10;
 
+/// Least and largest values of all components along a motion.
+std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion) {
+    constexpr int samples = 400;
+    Vector low = vector_of(motion.start), high = low;
+    for (int k = 0; k <= samples; ++k) {
+        const Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
+        low = low.cwiseMin(x), high = high.cwiseMax(x);
+    }
+    return {low, high};
+}
+
 /// Largest magnitudes of all components along a motion; 1 for components that are always 0.
 Vector sizes(const trajectory::Trajectory& motion) {
-    Vector size = vector_of(motion.start).cwiseAbs().cwiseMax(vector_of(motion.end).cwiseAbs());
-    constexpr int samples = 200;
-    for (int k = 1; k < samples; ++k)
-        size = size.cwiseMax(vector_of(motion.right(motion.sample_time(k, samples))).cwiseAbs());
+    const auto [low, high] = range_of(motion);
+    Vector size = low.cwiseAbs().cwiseMax(high.cwiseAbs());
     for (double& s : size)
         if (!(s > 0.0)) s = 1.0;
     return size;
 }
 
-/// Derivatives of a shift that nothing depends on are those of the identity to this error.
-constexpr double shift_error = 1e-7;
+/// A position has returned if it differs by less than this part of its size.
+constexpr double returned = 1e-7;
+
+/// Positions that nothing in the model depends on, so that a shift of them shifts the motion and changes nothing else.
+/// This follows from the formulas: kinetic energy, dissipation, forces, gaps, constraints, slip velocities and
+/// coefficients do not contain the position, and the potential energy is linear in it with a factor that contains no
+/// position. Without formulas there are none.
+std::vector<Eigen::Index> free_positions(const model::Model& model) {
+    std::vector<Eigen::Index> list;
+    const model::SymbolicEquations* const symbolic = model.system->symbolic();
+    if (symbolic == nullptr) return list;
+    model::Formulas f = symbolic->formulas();
+    if (f.graph[f.U].kinked) return list;
+    std::vector<expr::Expr> all{f.T, f.R};
+    for (const std::vector<expr::Expr>* part : {&f.f, &f.constraints, &f.gaps, &f.slips, &f.coefficients})
+        all.insert(all.end(), part->begin(), part->end());
+    for (std::size_t i = 0; i < f.q.size(); ++i) {
+        expr::SymbolSets symbols(f.graph);
+        const bool absent =
+            std::none_of(all.begin(), all.end(), [&](expr::Expr e) { return symbols.may_depend_on(e, f.q[i]); });
+        if (absent && !f.graph.depends_on(expr::Derivative(f.graph, f.q[i])(f.U), expr::position))
+            list.push_back(static_cast<Eigen::Index>(f.index[i]));
+    }
+    return list;
+}
 
 /// The problem that Newton's method solves, and its iterate.
 struct Search {
@@ -58,8 +93,8 @@ struct Search {
     double duration = 0.0;                  ///< of the whole orbit
     Return found;                           ///< the motion from x
     Orbit orbit;
-    bool allow_drift = true;               ///< positions that nothing depends on need not return
-    std::vector<Eigen::Index> drifting{};  ///< those positions
+    std::vector<Eigen::Index> free{};      ///< positions that nothing depends on; they need not return
+    std::vector<Eigen::Index> drifting{};  ///< those of them that do not
 
     /// Largest |Φ(x) − x| of a component that must return, relative to its size.
     double residual_of(const Return& r, const Vector& start, const Vector& size) const {
@@ -68,17 +103,10 @@ struct Search {
         return difference.maxCoeff();
     }
 
-    /// Positions whose change moves the end of the motion by the same amount and changes nothing else.
     void find_drifting(const Vector& size) {
         drifting.clear();
-        if (!allow_drift) return;
-        for (Eigen::Index j = 0; j < x.size() / 2; ++j) {
-            Vector column = found.slope.col(j);
-            column(j) -= 1.0;
-            const bool shifts = (column.cwiseAbs().cwiseQuotient(size) * size(j)).maxCoeff() <= shift_error;
-            const bool returns = std::abs(found.end(j) - x(j)) <= shift_error * size(j);
-            if (shifts && !returns) drifting.push_back(j);
-        }
+        for (const Eigen::Index j : free)
+            if (std::abs(found.end(j) - x(j)) > returned * size(j)) drifting.push_back(j);
     }
 
     bool stop() const { return options.interrupted && options.interrupted(); }
@@ -254,24 +282,22 @@ bool prepare_autonomous(Search& s) {
     return true;
 }
 
-/// Whether the motion from a start that is shifted by the drift of one and of three periods is the same one, shifted.
-/// If it is not, then something depends on the position, such as an obstacle that the drift leads to.
-bool drift_repeats(const Search& s) {
-    for (const double periods : {1.0, 3.0}) {
-        Vector start = s.x, expected = s.found.end;
-        for (const Eigen::Index j : s.drifting) {
-            const double shift = periods * (s.found.end(j) - s.x(j));
-            start(j) += shift;
-            expected(j) += shift;
-        }
-        const trajectory::Trajectory motion = s.map.motion(s.t, start, s.duration);
-        if (motion.status != trajectory::Status::completed || motion.events.size() != s.found.motion.events.size())
-            return false;
-        const Vector size = sizes(motion).cwiseMax(sizes(s.found.motion));
-        if ((vector_of(motion.end) - expected).cwiseAbs().cwiseQuotient(size).maxCoeff() > accepted_residual)
-            return false;
+/// Whether the excitation has the period that was given: the same start, one orbit later, has the same motion.
+bool excitation_repeats(const Search& s) {
+    constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
+    const trajectory::Trajectory later = s.map.motion(s.t + s.duration, s.x, s.duration);
+    if (later.status != trajectory::Status::completed || later.events.size() != s.found.motion.events.size())
+        return false;
+    const Vector size = sizes(s.found.motion);
+    constexpr int samples = 50;
+    for (int k = 0; k <= samples; ++k) {
+        const Vector x = vector_of(s.found.motion.right(s.found.motion.sample_time(k, samples)));
+        const Vector y = vector_of(later.right(later.sample_time(k, samples)));
+        // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
+        const Eigen::Index n = x.size() / 2;
+        if (((x - y).cwiseAbs().cwiseQuotient(size)).head(n).maxCoeff() > equal) return false;
     }
-    return true;
+    return (vector_of(later.end) - s.found.end).cwiseAbs().cwiseQuotient(size).maxCoeff() <= equal;
 }
 
 /// Whether the only direction without a derivative is the one that leaves the only closed contact. Disturbances in that
@@ -315,7 +341,10 @@ void judge_stability(Search& s) {
         o.trivial_error = std::abs(*nearest - 1.0);
     }
     const bool unknown = !s.found.missing.empty() && !leaves_one_contact(s.found);
-    bool undecided = unknown;
+    bool undecided = unknown || !s.found.one_sided.empty();
+    if (!s.found.one_sided.empty())
+        o.remarks.push_back("the derivatives by " + listing(s.found.one_sided) +
+                            " hold on one side only, so that the multipliers do not decide");
     for (std::size_t k = 0; k < o.multipliers.size(); ++k) {
         if (trivial && *trivial == k) continue;
         const double distance = std::abs(o.multipliers[k]) - 1.0;
@@ -324,7 +353,7 @@ void judge_stability(Search& s) {
         else if (distance > -multiplier_error * largest)
             undecided = true;
     }
-    if (!s.found.missing.empty())
+    if (unknown)
         o.remarks.push_back(
             "the derivatives by " + listing(s.found.missing) +
             " do not exist at the start, because the motion touches or sticks there; multipliers in these "
@@ -397,17 +426,15 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
                     "give --period or --section");
     Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
     s.orbit.multiple = options.multiple;
-    const bool prepared = options.period ? prepare_excited(s) : prepare_autonomous(s);
-    bool solved = prepared && s.solve();
-    if (prepared && !s.drifting.empty() && !(solved && drift_repeats(s))) {
-        options.period ? prepare_excited(s) : prepare_autonomous(s);
-        s.allow_drift = false;
-        solved = s.solve();
+    s.free = free_positions(model);
+    if (!(options.period ? prepare_excited(s) : prepare_autonomous(s)) || !s.solve()) return std::move(s.orbit);
+    if (options.period && !excitation_repeats(s)) {
+        s.fail(Status::no_orbit, "the motion closes after " + number_text(s.duration) +
+                                     " s and then does not repeat: the excitation has another period");
+        return std::move(s.orbit);
     }
-    if (solved) {
-        describe(s);
-        judge_stability(s);
-    }
+    describe(s);
+    judge_stability(s);
     return std::move(s.orbit);
 }
 
@@ -430,14 +457,21 @@ int prime(int k) {
     }
 }
 
-/// Whether two orbits are the same motion: equal periods and equal states at t = 0. Orbits of autonomous systems may
-/// begin anywhere on the section.
+/// Whether two orbits are the same motion, perhaps with another start: equal periods, multipliers, numbers of events
+/// and ranges of all components. Ranges are sampled, and agree less well than the rest.
 bool same(const Orbit& a, const Orbit& b) {
-    constexpr double equal = 1e-6;
-    const Vector x = vector_of(a.state), y = vector_of(b.state);
-    const Vector size = sizes(a.motion);
-    return std::abs(a.period - b.period) <= equal * a.period &&
-           ((x - y).cwiseAbs().array() <= equal * size.array()).all();
+    constexpr double equal = 1e-6, equal_range = 1e-2;
+    if (std::abs(a.period - b.period) > equal * a.period || a.motion.events.size() != b.motion.events.size())
+        return false;
+    for (std::size_t k = 0; k < a.multipliers.size() && k < b.multipliers.size(); ++k)
+        if (std::abs(std::abs(a.multipliers[k]) - std::abs(b.multipliers[k])) >
+            equal * (1.0 + std::abs(a.multipliers[0])))
+            return false;
+    const auto [low, high] = range_of(a.motion);
+    const auto [other_low, other_high] = range_of(b.motion);
+    const Vector size = sizes(a.motion) * equal_range;
+    return ((low - other_low).cwiseAbs().array() <= size.array()).all() &&
+           ((high - other_high).cwiseAbs().array() <= size.array()).all();
 }
 
 }  // namespace
@@ -449,12 +483,7 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
                         : options.period     ? 10.0 * *options.period * options.multiple
                                              : model.simulate.t_end.value_or(1.0);
     const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
-    Vector low = vector_of(visit.start), high = low;
-    constexpr int samples = 400;
-    for (int k = 0; k <= samples; ++k) {
-        const Vector x = vector_of(visit.right(visit.sample_time(k, samples)));
-        low = low.cwiseMin(x), high = high.cwiseMax(x);
-    }
+    const auto [low, high] = range_of(visit);
     std::vector<Orbit> orbits;
     for (int k = 1; k <= count && !(options.interrupted && options.interrupted()); ++k) {
         Vector x(low.size());

@@ -79,6 +79,8 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
     out.end = vector_of(out.motion.end);
     out.rate = rate_at_end(out.motion);
     out.slope = std::move(derivative.final);
+    for (std::size_t j = 0; j < derivative.one_sided.size(); ++j)
+        if (derivative.one_sided[j] != 0) out.one_sided.push_back(variables[j].name);
     for (Eigen::Index j = 0; j < out.slope.cols(); ++j) {
         if (out.slope.col(j).allFinite()) continue;
         out.missing.push_back(variables[static_cast<std::size_t>(j)].name);

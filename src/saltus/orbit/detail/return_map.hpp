@@ -21,7 +21,8 @@ struct Return {
     Vector rate;   ///< d(q, u)/dt at the end
     /// Columns without a derivative. They are 0 in `slope`.
     std::vector<std::string> missing;
-    std::string failure;  ///< why there is no motion or no derivative at all; empty if there is
+    std::vector<std::string> one_sided;  ///< variables whose derivatives hold on one side only
+    std::string failure;                 ///< why there is no motion or no derivative at all; empty if there is
     bool available() const { return failure.empty(); }
 };
 

@@ -64,7 +64,7 @@ Json orbit_object(const orbit::Orbit& o, bool autonomous) {
     if (!o.converged()) return j;
     j["period"] = number(o.period);
     j["state"] = state_json(o);
-    j["phase"] = number(o.phase);
+    j["phase"] = o.motion.events.empty() ? Json(nullptr) : number(o.phase);
     j["events"] = Json::array();
     for (const trajectory::Event& e : o.motion.events)
         j["events"].push_back(Json::parse(event_entry(o.motion, e, true)));
@@ -108,7 +108,8 @@ std::string one_orbit(const orbit::Orbit& o) {
     for (std::size_t i = 0; i < o.state.q.size(); ++i)
         text += fmt::format(" {} = {:.12g}, {}' = {:.12g} ", o.motion.coordinates[i], o.state.q[i],
                             o.motion.coordinates[i], o.state.u[i]);
-    text += fmt::format("\n  events      {}, phase of the first {:.12g}\n", o.motion.events.size(), o.phase);
+    text += fmt::format("\n  events      {}", o.motion.events.size());
+    text += o.motion.events.empty() ? "\n" : fmt::format(", phase of the first {:.12g}\n", o.phase);
     constexpr std::size_t shown = 12;
     for (std::size_t k = 0; k < std::min(o.motion.events.size(), shown); ++k) {
         const trajectory::Event& e = o.motion.events[k];

@@ -101,7 +101,7 @@ PhaseCondition section_of(const model::Model& model, const std::string& expressi
 PhaseCondition plane_across(const Vector& x, const Vector& rate) {
     const double length = rate.norm();
     const Vector normal = length > 0.0 ? Vector(rate / length) : Vector(Vector::Zero(x.size()));
-    return {[=](const Vector& y) { return normal.dot(y - x); }, [=](const Vector&) { return normal; }};
+    return {[=](const Vector& y) { return normal.dot(y - x); }, [=](const Vector&) { return Vector(normal); }};
 }
 
 std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {

@@ -44,7 +44,7 @@ std::function<bool()> stop_of(const CertifyCommand& c) {
     };
 }
 
-int exit_code() { return interrupt_asked() ? interrupted : done; }
+int interruption_code() { return interrupt_asked() ? interrupted : done; }
 
 /// The proofs did not react to the request to end.
 [[noreturn]] void nothing_certified() {
@@ -78,13 +78,13 @@ int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, i
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::regulation_text(report); }});
-    return exit_code();
+    return interruption_code();
 }
 
 /// A certificate that says that everything is certified, but was not accepted, is a failure of the program.
 int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
     const bool missed = written && options.check && written->certified && written->checked != "accepted";
-    return missed ? failed : exit_code();
+    return missed ? failed : interruption_code();
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ constexpr std::size_t max_with_initial_values = 64;
 /// digits in their differences, so the motion is computed more accurately.
 constexpr double tolerance_factor = 0.1;
 
-std::vector<std::string> words(const std::vector<std::string>& texts) {
+std::vector<std::string> listed_names(const std::vector<std::string>& texts) {
     std::vector<std::string> list;
     for (const std::string& text : texts)
         for (std::size_t at = 0; at <= text.size();) {
@@ -72,7 +72,7 @@ struct Question {
 /// The variables of --wrt. Without --wrt: all initial values and parameters; if there are very many, parameters only.
 std::vector<sensitivity::Variable> variables_of(const SensitivityCommand& c, const Question& q, const model::Model& m,
                                                 io::SensitivityReport& report) {
-    if (const std::vector<std::string> names = words(c.wrt); !names.empty())
+    if (const std::vector<std::string> names = listed_names(c.wrt); !names.empty())
         return sensitivity::variables(m, names, &q.description);
     if (!c.wrt.empty())
         throw Error("contains no name", {"--wrt", 0, 0}, "give names such as x,x',k, or omit --wrt for all");

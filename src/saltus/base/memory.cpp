@@ -8,16 +8,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <system_error>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 
 namespace saltus {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// "MemAvailable" of Linux: free memory, and caches that can be given back.
 double system_memory() {

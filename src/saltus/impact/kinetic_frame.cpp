@@ -5,15 +5,14 @@
 #include <Eigen/LU>
 #include <Eigen/QR>
 #include <cmath>
-#include <limits>
+
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::impact {
 
 namespace {
 
 using Eigen::Index;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// Bound of the rounding errors of a length in the frame, relative to the sum of all lengths that enter: some thousand
 /// operations (factorisation, orthogonalisation, projection).

@@ -2,9 +2,9 @@
 #include "saltus/integrate/impulse_course.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "saltus/base/gauss.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 
@@ -13,8 +13,6 @@ namespace saltus::integrate {
 using trajectory::Mode;
 
 namespace {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// An element that holds after an accumulation.
 struct ActiveElement {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
@@ -16,7 +16,6 @@ using model::ElementQuantity;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int samples_per_part = 8;  // of a part of a step, in the search for extrema
 constexpr int golden_sections = 45;  // shrink the bracket of an extremum by 0.618^45 = 4e-10
 

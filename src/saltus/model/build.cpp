@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
 #include "saltus/model/evaluate.hpp"
@@ -18,7 +19,6 @@ using expr::Expr;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr expr::Kinds of_position = expr::time | expr::position;
 constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
 

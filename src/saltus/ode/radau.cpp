@@ -10,6 +10,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/ode/detail/radau_iia.hpp"
 #include "saltus/ode/detail/step_control.hpp"
 
@@ -23,7 +24,6 @@ namespace saltus::ode {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr int max_stages = 7;
 constexpr double safety = 0.9;
 constexpr double smallest_factor = 1.0 / 5.0, largest_factor = 8.0;  // limits of h_new/h

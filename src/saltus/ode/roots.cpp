@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::ode {
 
@@ -23,7 +23,6 @@ namespace {
 // The bracket of an event needs a guaranteed sign on either side and the direction of the crossing. README.md says why
 // other searches for zeros in the code base are not built on this one.
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr int degree = 8;  // of the Chebyshev series of a piece
 constexpr int samples = degree + 1;
 constexpr double between_samples = 0.53;    // where s is checked against the series, on [−1, 1]; between two samples

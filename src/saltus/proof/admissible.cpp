@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::proof {
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// Contraction is repeated at most this often, and only while some side keeps less than this fraction of its width.
 /// Both numbers trade time against the number of boxes; no result is wrong for any choice.
 constexpr int max_rounds = 6;
@@ -150,24 +151,25 @@ bool AdmissibleSet::contract_once(Box& q, const std::vector<int>& closed, double
     equal.insert(equal.end(), closed.begin(), closed.end());
     if (!contract_equalities(q, c, values, rows, equal)) return false;
     for (int r = enclosure_.constraints(); r < enclosure_.positions(); ++r)
-        if (!proof::contract(q, c, values[static_cast<std::size_t>(r)], row(rows, r), Interval(0.0, inf))) return false;
-    if (cap == inf) return true;
+        if (!proof::contract(q, c, values[static_cast<std::size_t>(r)], row(rows, r), Interval(0.0, infinity)))
+            return false;
+    if (cap == infinity) return true;
     // The slopes over the box, as it is now, bound differences between its own points only: the centre is taken anew.
     const std::vector<double> now = centre(q);
     return proof::contract(q, now, enclosure_.potential(point_box(now)) - U_e_, enclosure_.gradient(q),
-                           Interval(-inf, cap));
+                           Interval(-infinity, cap));
 }
 
 bool AdmissibleSet::contract(Box& q, const std::vector<int>& closed, double cap) const {
     // No position has Q <= −∞. A cap of −∞ is no interval end, since intervals contain real numbers only.
-    if (!(cap > -inf)) return false;
+    if (!(cap > -infinity)) return false;
     for (int round = 0; round < max_rounds; ++round) {
         const Box before = q;
         if (!contract_once(q, closed, cap)) return false;
         bool again = false;
         for (std::size_t k = 0; k < q.size(); ++k) {
             const double old = width(before[k]), now = width(q[k]);
-            again = again || (old == inf ? now < inf : now < worthwhile_width_ratio * old);
+            again = again || (old == infinity ? now < infinity : now < worthwhile_width_ratio * old);
         }
         if (!again) break;
     }

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::proof {
 
 namespace {
-
-constexpr double inf = Interval::infinity;
 
 /// The coordinate at which split() cuts the side.
 double cut(const Interval& side, double origin, double scale) {
@@ -67,7 +67,7 @@ bool bounded(const Box& box) {
 
 std::optional<Interval> intersection(const Interval& a, const Interval& b) {
     const double lo = std::max(a.lo, b.lo), hi = std::min(a.hi, b.hi);
-    if (!(lo <= hi) || lo == inf || hi == -inf) return std::nullopt;
+    if (!(lo <= hi) || lo == infinity || hi == -infinity) return std::nullopt;
     return Interval(lo, hi);
 }
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <queue>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::proof {
 
 namespace {
-
-constexpr double inf = Interval::infinity;
 
 /// If the lower bound is 0 then the relative tolerance never holds. The search then ends at a box over which the result
 /// is known to this spread: the infimum may be attained anywhere in the box, or nowhere.
@@ -123,7 +123,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
     const auto enqueue = [&](Box box) {
         if (!set.contract(box, closed, cap)) return;
         const double b = bound(box);
-        if (b < inf) queue.push({b, ++number, std::move(box)});
+        if (b < infinity) queue.push({b, ++number, std::move(box)});
     };
     for (const Box& box : boxes) enqueue(box);
     while (!queue.empty()) {
@@ -146,7 +146,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
         enqueue(std::move(parts.first));
     }
     // No box is left: the set is empty, or the function has the lower bound +∞ on all of it.
-    result.lower = result.upper = inf;
+    result.lower = result.upper = infinity;
     result.settled = true;
     return result;
 }
@@ -154,7 +154,7 @@ CoverMinimum least_over(const AdmissibleSet& set, const std::vector<Box>& boxes,
 CoverMinimum least_level(const AdmissibleSet& set, const std::vector<Box>& boxes, const std::vector<double>& scale,
                          long max_boxes, double tolerance) {
     return least_over(
-        set, boxes, {}, inf, scale, [&](const Box& q) { return set.level(q).lo; },
+        set, boxes, {}, infinity, scale, [&](const Box& q) { return set.level(q).lo; },
         [&](const Box& q) { return set.level(q).hi; }, [&](const Box& q) { return relative_width(set.level(q)); },
         max_boxes, tolerance);
 }

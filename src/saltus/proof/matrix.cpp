@@ -9,12 +9,11 @@
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::proof {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// max |x| and min |x| over the interval.
 double magnitude(const Interval& x) { return std::max(std::fabs(x.lo), std::fabs(x.hi)); }
@@ -32,7 +31,7 @@ double distance_from_identity(const IntervalMatrix& A) {
         for (int j = 0; j < A.cols(); ++j) sum = sum_up(sum, magnitude(i == j ? A(i, j) - Interval(1.0) : A(i, j)));
         worst = std::max(worst, sum);
     }
-    return std::isnan(worst) ? inf : worst;
+    return std::isnan(worst) ? infinity : worst;
 }
 
 /// a b, with 0 times an unbounded interval = 0.
@@ -147,6 +146,14 @@ std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatri
     return X;
 }
 
+bool is_zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
+
+Vector midpoints(const std::vector<Interval>& v) {
+    Vector x(static_cast<Eigen::Index>(v.size()));
+    for (std::size_t k = 0; k < v.size(); ++k) x(static_cast<Eigen::Index>(k)) = expr::midpoint(v[k]);
+    return x;
+}
+
 bool regular(const IntervalMatrix& A) {
     if (A.rows() == 0) return true;
     if (!A.finite()) return false;
@@ -232,17 +239,17 @@ bool independent_columns(const IntervalMatrix& A) {
 double largest_eigenvalue(const IntervalMatrix& B, const IntervalMatrix& M) {
     const int n = M.rows();
     if (n == 0) return 0.0;
-    if (!B.finite() || !M.finite()) return inf;
+    if (!B.finite() || !M.finite()) return infinity;
     const Matrix middle = M.middle();
-    if (Eigen::LLT<Matrix>(middle).info() != Eigen::Success) return inf;
+    if (Eigen::LLT<Matrix>(middle).info() != Eigen::Success) return infinity;
     const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(B.middle(), middle);
-    if (solver.info() != Eigen::Success) return inf;
+    if (solver.info() != Eigen::Success) return infinity;
     const Matrix V = solver.eigenvectors();
     const IntervalMatrix left(Matrix(V.transpose())), right(V);
     const double e = distance_from_identity(left * M * right);
-    if (!(e < 1.0)) return inf;
+    if (!(e < 1.0)) return infinity;
     const IntervalMatrix D = left * B * right;
-    double gershgorin = -inf;
+    double gershgorin = -infinity;
     for (int i = 0; i < n; ++i) {
         double sum = D(i, i).hi;
         for (int j = 0; j < n; ++j)
@@ -262,9 +269,9 @@ double dual_norm(const std::vector<Interval>& l, const IntervalMatrix& M) {
         zero = zero && b(i, 0).lo == 0.0 && b(i, 0).hi == 0.0;
     }
     if (zero) return 0.0;
-    if (!b.finite()) return inf;
+    if (!b.finite()) return infinity;
     const std::optional<IntervalMatrix> x = solve(M, b);
-    if (!x) return inf;
+    if (!x) return infinity;
     Interval square;
     for (int i = 0; i < n; ++i) square += times(b(i, 0), (*x)(i, 0));
     return square.hi <= 0.0 ? 0.0 : expr::sqrt(Interval(square.hi)).hi;

@@ -59,6 +59,12 @@ Interval dot(const std::vector<Interval>& a, const std::vector<Interval>& b);
 /// narrow result.
 std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatrix& B);
 
+/// Whether an interval is the number 0.
+bool is_zero(const Interval& x);
+
+/// The midpoints of the entries. All entries must be bounded.
+Vector midpoints(const std::vector<Interval>& v);
+
 /// Proves that all square matrices in A are regular. False: not proved.
 bool regular(const IntervalMatrix& A);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::proof {
@@ -12,8 +13,6 @@ namespace saltus::proof {
 namespace {
 
 using Eigen::Index;
-
-constexpr double inf = Interval::infinity;
 
 /// A proposed direction is used only if its margin t exceeds this number. t is relative to the size of each load and
 /// normal, so that smaller margins are rounding errors of the program.
@@ -59,7 +58,7 @@ public:
         for (const Friction& f : forces.sliders) groups_ += static_cast<Index>(f.groups.size());
         for (const ForceCone& c : forces.cones) groups_ += static_cast<Index>(c.friction.groups.size());
         upper_ = Vector::Ones(2 * n_ + 1 + groups_);
-        upper_.tail(groups_).setConstant(inf);
+        upper_.tail(groups_).setConstant(infinity);
         for (Index k = 0; k < n_; ++k)
             if (static_cast<std::size_t>(k) < nonnegative.size() && nonnegative[static_cast<std::size_t>(k)])
                 upper_(n_ + k) = 0.0;
@@ -107,7 +106,7 @@ public:
         lp.c = Vector::Zero(lp.A.cols());
         lp.c(2 * n_) = -1.0;
         lp.lower = Vector::Zero(lp.A.cols());
-        lp.upper = Vector::Constant(lp.A.cols(), inf);
+        lp.upper = Vector::Constant(lp.A.cols(), infinity);
         lp.upper.head(upper_.size()) = upper_;
         lp.upper(2 * n_) = magnified;
         const solvers::ProgramSolution s = solvers::solve(lp);
@@ -121,11 +120,11 @@ private:
         if (row.size() == 0) row = Vector::Zero(upper_.size());
         for (Index k = 0; k < n_; ++k) {
             const Interval x = v[static_cast<std::size_t>(k)] * Interval(factor);
-            if (x.hi < inf)
+            if (x.hi < infinity)
                 row(k) += x.hi;
             else
                 upper_(k) = 0.0;
-            if (x.lo > -inf)
+            if (x.lo > -infinity)
                 row(n_ + k) -= x.lo;
             else
                 upper_(n_ + k) = 0.0;
@@ -149,7 +148,7 @@ private:
                 rows_.push_back(std::move(bound));
                 const Interval& step = s.step[static_cast<std::size_t>(j)];
                 const double reach = sign > 0.0 ? step.hi : -step.lo;
-                if (reach < inf)
+                if (reach < infinity)
                     row(group) = std::max(0.0, reach);
                 else
                     upper_(group) = 0.0;
@@ -266,8 +265,8 @@ private:
         for (const Sum& sum : bounds_) {
             double a = 0.0, b = 0.0;
             for (const IntervalVector& v : sum) a += end(v[large], s), b += end(v[1 - large], other);
-            if (a == inf || std::isnan(a)) return;
-            if (b == inf || std::isnan(b)) {
+            if (a == infinity || std::isnan(a)) return;
+            if (b == infinity || std::isnan(b)) {
                 to = 0.0;
                 if (!(a < 0.0)) return;
             } else if (b > 0.0) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numbers>
 
+#include "saltus/base/numbers.hpp"
+
 // The support function. The patch turns about its instantaneous centre at the distance k R from the patch centre,
 // k = ‖v‖/(|ω|R). A point at the distance r from there slides with the speed |ω| r. Hence
 //     σ = F |ω| R I(k),   I(k) = mean distance from the points of the unit disk to a point at distance k.
@@ -28,8 +30,6 @@ namespace saltus::sets {
 
 namespace {
 
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double four_thirds_pi = 4.0 / (3.0 * std::numbers::pi);
 
 constexpr double modulus_one = 1e-17;  // 1 − k² below this: k = 1, where E = 1 and (1 − m) K = 0

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::sets {
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 struct Point {
     double x, y;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 // The interface of every convex set C, and the arithmetic that the sets share.
 //
@@ -53,7 +54,7 @@ concept ConvexCone = ConvexSet<S> && requires(const S& set) {
 
 /// Largest rounding error of a sum of a few products, relative to its terms.
 inline constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
+using saltus::infinity;
 
 /// A sum of squares between these two values has neither overflown nor lost digits by underflow.
 inline constexpr double smallest_safe_square = 1e-280, largest_safe_square = 1e300;

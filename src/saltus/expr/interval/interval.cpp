@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::expr {
 
 namespace {
@@ -13,8 +15,6 @@ using detail::multiply_up;
 using detail::product_is_exact;
 using detail::toward_minus;
 using detail::toward_plus;
-
-constexpr double inf = Interval::infinity;
 
 // The double next above pi (the nearest one is below); halving is exact.
 constexpr double pi_above = 0x1.921fb54442d19p+1;
@@ -53,18 +53,19 @@ struct Elementary {
     Interval increasing(double lo, double hi, bool defined) const { return Interval(down(lo), up(hi), defined); }
 };
 
-constexpr Elementary exponential{[](double x) { return std::exp(x); }, steps_fine, 0.0, 1.0, 0.0, inf};
-constexpr Elementary logarithm{[](double x) { return std::log(x); }, steps_fine, 1.0, 0.0, -inf, inf};
+constexpr Elementary exponential{[](double x) { return std::exp(x); }, steps_fine, 0.0, 1.0, 0.0, infinity};
+constexpr Elementary logarithm{[](double x) { return std::log(x); }, steps_fine, 1.0, 0.0, -infinity, infinity};
 constexpr Elementary sine{[](double x) { return std::sin(x); }, steps_fine, 0.0, 0.0, -1.0, 1.0};
 constexpr Elementary cosine{[](double x) { return std::cos(x); }, steps_fine, 0.0, 1.0, -1.0, 1.0};
-constexpr Elementary tangent{[](double x) { return std::tan(x); }, steps_medium, 0.0, 0.0, -inf, inf};
+constexpr Elementary tangent{[](double x) { return std::tan(x); }, steps_medium, 0.0, 0.0, -infinity, infinity};
 constexpr Elementary arc_sine{
     [](double x) { return std::asin(x); }, steps_medium, 0.0, 0.0, -pi_above / 2, pi_above / 2};
 constexpr Elementary arc_cosine{[](double x) { return std::acos(x); }, steps_medium, 1.0, 0.0, 0.0, pi_above};
 constexpr Elementary arc_tangent{
     [](double x) { return std::atan(x); }, steps_fine, 0.0, 0.0, -pi_above / 2, pi_above / 2};
-constexpr Elementary hyperbolic_sine{[](double x) { return std::sinh(x); }, steps_coarse, 0.0, 0.0, -inf, inf};
-constexpr Elementary hyperbolic_cosine{[](double x) { return std::cosh(x); }, steps_coarse, 0.0, 1.0, 1.0, inf};
+constexpr Elementary hyperbolic_sine{
+    [](double x) { return std::sinh(x); }, steps_coarse, 0.0, 0.0, -infinity, infinity};
+constexpr Elementary hyperbolic_cosine{[](double x) { return std::cosh(x); }, steps_coarse, 0.0, 1.0, 1.0, infinity};
 constexpr Elementary hyperbolic_tangent{[](double x) { return std::tanh(x); }, steps_coarse, 0.0, 0.0, -1.0, 1.0};
 
 // Smallest and largest |x|.
@@ -87,8 +88,8 @@ double divide_up(double x, double y) { return -divide_down(-x, y); }
 // a / b on the part of b in (0, +inf); b.lo = 0 is the limit from the right. Divisions by an infinite bound
 // have a finite numerator by the invariant of Interval, and yield the limit 0.
 Interval divide_by_positive(const Interval& a, const Interval& b, bool defined) {
-    const double lo = a.lo >= 0.0 ? divide_down(a.lo, b.hi) : (b.lo > 0.0 ? divide_down(a.lo, b.lo) : -inf);
-    const double hi = a.hi <= 0.0 ? divide_up(a.hi, b.hi) : (b.lo > 0.0 ? divide_up(a.hi, b.lo) : inf);
+    const double lo = a.lo >= 0.0 ? divide_down(a.lo, b.hi) : (b.lo > 0.0 ? divide_down(a.lo, b.lo) : -infinity);
+    const double hi = a.hi <= 0.0 ? divide_up(a.hi, b.hi) : (b.lo > 0.0 ? divide_up(a.hi, b.lo) : infinity);
     return Interval(lo, hi, defined);
 }
 
@@ -107,7 +108,7 @@ struct Bounds {
 Bounds power_of_size(double size, double n) {
     constexpr double multiply_up_to = 1024.0;
     if (size == 0.0 || size == 1.0) return {size, size};
-    Bounds result{0.0, inf};
+    Bounds result{0.0, infinity};
     if (n <= multiply_up_to) {
         result = {1.0, 1.0};
         Bounds base{size, size};
@@ -144,7 +145,7 @@ Interval integer_power(const Interval& x, double n) {
 // corners, with the C library's values at x = +0, x = inf and y = +-inf as the limits they are.
 // Needs a.hi > 0 or b.hi >= 0, else there is nothing to enclose.
 Interval power_of_nonnegative(const Interval& a, const Interval& b) {
-    Bounds range{inf, 0.0};
+    Bounds range{infinity, 0.0};
     for (const double x : {a.lo + 0.0, a.hi + 0.0}) {  // no -0, whose negative powers are -inf
         for (const double y : {b.lo, b.hi}) {
             const double value = std::pow(x, y);
@@ -235,8 +236,8 @@ double hypot_up(double a, double b) {
 }  // namespace
 
 double midpoint(const Interval& x) {
-    if (x.lo == -inf) return x.hi == inf ? 0.0 : -Interval::largest;
-    if (x.hi == inf) return Interval::largest;
+    if (x.lo == -infinity) return x.hi == infinity ? 0.0 : -Interval::largest;
+    if (x.hi == infinity) return Interval::largest;
     return std::clamp(std::midpoint(x.lo, x.hi), x.lo, x.hi);
 }
 
@@ -313,7 +314,7 @@ Interval exp(const Interval& x) { return exponential.increasing(x.lo, x.hi, x.de
 
 Interval log(const Interval& x) {
     if (x.hi <= 0.0) return entire(false);
-    if (x.lo <= 0.0) return Interval(-inf, logarithm.up(x.hi), false);
+    if (x.lo <= 0.0) return Interval(-infinity, logarithm.up(x.hi), false);
     return logarithm.increasing(x.lo, x.hi, x.defined);
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
+
+#include "saltus/base/numbers.hpp"
 
 /// Rules for bounds on a complex disk. If an operand takes values c + w with |w| <= ρ on the disk |τ| <= R, then each
 /// rule bounds |f(c + w) − f(c)|. It gives infinity unless f is analytic in the whole ball |w| <= ρ.
@@ -11,7 +12,6 @@
 /// differences such as |b0| − ρ in the rule that reads it.
 namespace saltus::expr::disk {
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double relative_margin = 1e-14;   ///< about 45 rounding errors
 inline constexpr double absolute_margin = 1e-300;  ///< keeps a radius that underflows from becoming 0
 

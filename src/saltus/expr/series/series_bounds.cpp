@@ -18,7 +18,6 @@
 namespace saltus::expr {
 
 using disk::enlarged;
-using disk::infinity;
 using disk::product_radius;
 using disk::quotient_radius;
 using disk::relative_margin;

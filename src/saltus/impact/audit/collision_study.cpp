@@ -6,9 +6,9 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 
 namespace saltus::impact {
@@ -16,8 +16,6 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The given impulses count as leading to u⁺ if ‖M(u⁺ − u⁻) − P − WΛ‖² <= this times T⁺ + T⁻, all in the kinetic
 /// metric. It is the square of a relative error of 1e-6 of the velocities.

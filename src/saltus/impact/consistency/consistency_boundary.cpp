@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/impact/consistency/detail/whole_region.hpp"
 
 namespace saltus::impact {
@@ -14,9 +15,8 @@ namespace {
 
 using Eigen::Index;
 using Point = Eigen::Vector2d;
-using Status = ConsistencyBoundary::Status;
+using BoundaryStatus = ConsistencyBoundary::Status;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double two_pi = 2.0 * std::numbers::pi;
 constexpr double touching = 64 * std::numeric_limits<double>::epsilon();  // of the squared radius
 
@@ -197,7 +197,7 @@ BoundaryPiece piece_of(const WholeRegion& whole, const Outline& outline, const S
 
 void single_point(const WholeRegion& whole, const Vector& near, ConsistencyBoundary& b) {
     const std::optional<Vector> y = nearest(whole.region, near);
-    b.status = y ? Status::described : Status::empty;
+    b.status = y ? BoundaryStatus::described : BoundaryStatus::empty;
     if (y)
         b.vertices.push_back(whole.frame.velocity(*y));
     else
@@ -214,7 +214,7 @@ void describe_plane(const WholeRegion& whole, ConsistencyBoundary& b) {
     inside /= static_cast<double>(list.size());
     arrange(outline, list, inside);
     const double area = area_of(outline, whole.region, list, inside);
-    b.status = Status::described;
+    b.status = BoundaryStatus::described;
     b.dimension = area > negligible_area * whole.size * whole.size ? 2 : 1;
     // A flat set is a segment, which may be listed twice: by a line and by the opposite line.
     if (b.dimension == 1) list.resize(1);
@@ -241,7 +241,7 @@ void describe_line(const WholeRegion& whole, ConsistencyBoundary& b) {
     }
     if (high - low <= negligible_length * whole.size)
         return single_point(whole, Vector::Constant(1, std::isfinite(low + high) ? 0.5 * (low + high) : 0.0), b);
-    b.status = Status::described;
+    b.status = BoundaryStatus::described;
     b.dimension = 1;
     for (const double end : {low, high}) b.vertices.push_back(whole.frame.velocity(Vector::Constant(1, end)));
 }
@@ -250,13 +250,13 @@ ConsistencyBoundary describe(const WholeRegion& whole) {
     ConsistencyBoundary b;
     b.status = whole.status;
     b.why = whole.why;
-    if (whole.status != Status::described) return b;
+    if (whole.status != BoundaryStatus::described) return b;
     switch (whole.frame.rank()) {
         case 0: single_point(whole, Vector(0), b); break;
         case 1: describe_line(whole, b); break;
         case 2: describe_plane(whole, b); break;
         default:
-            b.status = Status::other_dimension;
+            b.status = BoundaryStatus::other_dimension;
             b.why = "the contacts act in " + std::to_string(whole.frame.rank()) + " directions, not in two";
     }
     return b;
@@ -278,7 +278,7 @@ ConsistencyBoundary consistency_boundary(const FrictionalCollision& c, const All
     const FrictionEdges edges(c);
     if (!edges.refused().empty() || !edges.exact()) {
         ConsistencyBoundary b;
-        b.status = Status::other_dimension;
+        b.status = BoundaryStatus::other_dimension;
         b.why = edges.refused().empty()
                     ? "the friction cones are round: the set is tested and projected on, not described"
                     : edges.refused();

@@ -4,12 +4,12 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numbers>
 #include <queue>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/impact/consistency/detail/whole_region.hpp"
 
 namespace saltus::impact {
@@ -17,9 +17,7 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
-using Status = ConsistencyBoundary::Status;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
+using BoundaryStatus = ConsistencyBoundary::Status;
 
 /// The region counts as flat if its extent in some direction is <= this times its size.
 constexpr double flat = 1e-8;
@@ -246,15 +244,15 @@ ConsistencyMesh consistency_mesh(const FrictionlessCollision& c, const Allowance
     const WholeRegion whole = whole_region(c, allowance);
     mesh.status = whole.status;
     mesh.why = whole.why;
-    if (whole.status != Status::described) return mesh;
+    if (whole.status != BoundaryStatus::described) return mesh;
     if (whole.frame.rank() != 3) {
-        mesh.status = Status::other_dimension;
+        mesh.status = BoundaryStatus::other_dimension;
         mesh.why = "the contacts act in " + std::to_string(whole.frame.rank()) + " directions, not in three";
         return mesh;
     }
     std::optional<Vector> inside = interior_point(whole);
     if (!inside) {
-        mesh.status = Status::empty;
+        mesh.status = BoundaryStatus::empty;
         mesh.why = "the set has no interior";
         return mesh;
     }

@@ -17,7 +17,7 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
-using Status = VelocityPolyhedron::Status;
+using PolyhedronStatus = VelocityPolyhedron::Status;
 
 /// Relative tolerance of the geometry: an inequality n·y + d >= 0 holds, or holds with equality, up to this times
 /// |d| + ‖y‖; unit vectors are dependent if the orthogonal remainder is <= this.
@@ -225,14 +225,14 @@ VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, S
     const Pointed set(normals, distance);
     p.lineality = lineality_of(f);
     if (const Vector closing = closing_impulses(normals, distance); closing.size() > 0) {
-        p.status = Status::empty;
+        p.status = PolyhedronStatus::empty;
         p.closing = closing.cwiseQuotient(f.scale);
         p.why = fmt::format("no velocity {} all contacts at once", side == Side::plus ? "leaves" : "approaches");
         return p;
     }
     const double work = subsets(static_cast<Index>(set.rows.size()), set.rank()) * static_cast<double>(normals.cols());
     if (work > max_subset_work) {
-        p.status = Status::too_large;
+        p.status = PolyhedronStatus::too_large;
         p.why = fmt::format(
             "{} contacts in {} directions have too many corner points to list; the linear programs "
             "give every answer that needs only one of them",
@@ -243,11 +243,11 @@ VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, S
     p.ray_coordinates = rays_of(set);
     if (p.corner_coordinates.cols() == 0) {
         // The program found a point, but no corner point passes the tolerance: the polyhedron is thinner than that.
-        p.status = Status::empty;
+        p.status = PolyhedronStatus::empty;
         p.why = "the polyhedron is thinner than the rounding errors";
         return p;
     }
-    p.status = Status::described;
+    p.status = PolyhedronStatus::described;
     p.corner_points.resize(collision.M.rows(), p.corner_coordinates.cols());
     for (Index k = 0; k < p.corner_points.cols(); ++k) {
         p.corner_points.col(k) = f.representative(p.corner_coordinates.col(k));
@@ -287,10 +287,10 @@ TangentCone tangent_cone(const FrictionlessCollision& collision) {
     }
     if (subsets(static_cast<Index>(set.rows.size()), set.rank()) * static_cast<double>(set.rows.size()) >
         max_subset_work) {
-        t.status = Status::too_large;
+        t.status = PolyhedronStatus::too_large;
         return t;
     }
-    t.status = Status::described;
+    t.status = PolyhedronStatus::described;
     t.ray_coordinates = rays_of(set);
     t.rays = from_frame(f, t.ray_coordinates);
     return t;

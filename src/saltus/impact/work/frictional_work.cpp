@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/impact/work/detail/frictional_program.hpp"
 #include "saltus/impact/work/detail/remarks.hpp"
 
@@ -17,8 +17,6 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Relative accuracy of an interior-point solution of a cone program. Impulses count as reaching u⁺ if they miss it by
 /// this times the whole impulse, and the work counts as unique if both ends of its interval agree to this.
 constexpr double cone_program_accuracy = 1e-8;

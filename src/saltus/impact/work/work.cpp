@@ -4,9 +4,9 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/impact/work/detail/remarks.hpp"
 #include "saltus/impact/work/detail/work_program.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
@@ -16,9 +16,6 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// γ_i⁺ >= 0, relative to the sum of the absolute terms of γ_i before and after.
 Audit::Kinematic kinematics(const FrictionlessCollision& c, const KineticFrame& f, const Vector& gamma_plus,

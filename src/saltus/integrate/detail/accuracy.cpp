@@ -8,14 +8,13 @@
 #include <fmt/format.h>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::integrate {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A value becomes an entry of a GrowingRecord if it is larger than the last entry by this factor. From rounding errors
 /// of 1e-17 to 1e5 there are at most max_entries; later ones are dropped.

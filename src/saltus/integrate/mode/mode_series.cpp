@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/detail/gauss_rule.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -16,8 +16,6 @@ namespace saltus::integrate {
 namespace {
 
 using trajectory::ElementKind;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// How many modes are remembered by their equations. These take some kilobytes per coordinate. A motion with more modes
 /// makes some of them again.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -12,12 +12,6 @@
 // How long a step of ModeSeries may be: by the size of the last terms, and by bounds on a complex disk.
 
 namespace saltus::integrate {
-
-namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) const {
     const double consistent = redundant_ ? consistent_length() : infinity;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -16,8 +16,6 @@ namespace saltus::integrate {
 namespace {
 
 using trajectory::ElementKind;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace
 

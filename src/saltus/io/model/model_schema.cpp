@@ -130,13 +130,13 @@ Json schema_of(const ModelBlock& block, const ModelKey& key) {
 
 Json schema_of(const ModelBlock& block) {
     Json out{{"type", "object"}, {"description", block.title}, {"additionalProperties", false}};
-    Json properties = Json::object(), required = Json::array();
+    Json properties = Json::object(), required_keys = Json::array();
     for (const ModelKey& key : block.keys) {
         properties[std::string(key.name)] = schema_of(block, key);
-        if (key.default_value == "required") required.push_back(key.name);
+        if (key.default_value == "required") required_keys.push_back(key.name);
     }
     out["properties"] = std::move(properties);
-    if (!required.empty()) out["required"] = std::move(required);
+    if (!required_keys.empty()) out["required"] = std::move(required_keys);
     return out;
 }
 

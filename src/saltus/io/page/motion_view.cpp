@@ -384,14 +384,14 @@ std::vector<std::array<double, 2>> least_energies(const Trajectory& t, const mod
                                                   const EnergyPlane& plane) {
     const auto i = static_cast<std::size_t>(plane.coordinate);
     LeastEnergy least(m, plane.coordinate);
-    const double width = (plane.q[1] - plane.q[0]) / (plane.nq - 1);
-    const int middle = std::clamp(static_cast<int>(std::lround((t.end.q[i] - plane.q[0]) / width)), 0, plane.nq - 1);
+    const double spacing = (plane.q[1] - plane.q[0]) / (plane.nq - 1);
+    const int middle = std::clamp(static_cast<int>(std::lround((t.end.q[i] - plane.q[0]) / spacing)), 0, plane.nq - 1);
     std::vector<std::array<double, 2>> list(static_cast<std::size_t>(plane.nq));
     for (const int direction : {1, -1}) {
         std::vector<double> q = t.end.q;
         for (int a = middle; a >= 0 && a < plane.nq; a += direction) {
             const std::vector<double> before = q;
-            q[i] = plane.q[0] + width * a;
+            q[i] = plane.q[0] + spacing * a;
             const std::optional<double> U = least.settle(q);
             if (!U) return {};
             if (std::isnan(*U)) q = before;

@@ -5,14 +5,9 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::ode {
-
-namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-
-}  // namespace
 
 std::string_view to_string(StepStatus status) {
     switch (status) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/sensitivity/arc/detail/arc_flow.hpp"
 #include "saltus/sensitivity/detail/probe.hpp"
 #include "saltus/sensitivity/saltation/detail/grazing.hpp"
@@ -17,7 +18,6 @@ using integrate::RecordedArc;
 using integrate::RecordedChange;
 using RowVector = Eigen::RowVectorXd;
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 /// Number of conditions on the variables that are carried back to the start. Further ones are assumed to be met, and a
 /// remark says so.
 constexpr std::size_t max_demands = 100;
@@ -89,7 +89,7 @@ public:
             again = possible && end_variables_that_break_demands();
         }
         for (Eigen::Index j = 0; j < start_.rows.rows(); ++j)
-            out_.output_derivative.push_back(possible && start_.lives(j) ? value(functionals_[0], j) : none);
+            out_.output_derivative.push_back(possible && start_.lives(j) ? value(functionals_[0], j) : nan);
         out_.evaluations = flow_.evaluations;
         return true;
     }

@@ -4,17 +4,14 @@
 #include <limits>
 #include <utility>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/sensitivity/arc/detail/arc_flow.hpp"
 #include "saltus/sensitivity/detail/probe.hpp"
 #include "saltus/sensitivity/saltation/detail/grazing.hpp"
 
 namespace saltus::sensitivity {
 
-namespace {
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+namespace {}  // namespace
 
 bool forwards(const model::Model& model, const integrate::Recording& recording,
               std::shared_ptr<integrate::Dynamics> dynamics, const Options& options, Sensitivity& out) {
@@ -62,13 +59,13 @@ bool forwards(const model::Model& model, const integrate::Recording& recording,
     for (std::size_t e = out.events.size(); e < out.motion.events.size(); ++e) {
         EventSensitivity event;
         event.event = e;
-        event.dt.assign(out.with_respect_to.size(), none);
-        event.transversality = none;
+        event.dt.assign(out.with_respect_to.size(), nan);
+        event.transversality = nan;
         out.events.push_back(std::move(event));
     }
     out.final = directions.state();
     for (Eigen::Index j = 0; j < out.final.cols(); ++j)
-        if (!directions.lives(j)) out.final.col(j).setConstant(none);
+        if (!directions.lives(j)) out.final.col(j).setConstant(nan);
     out.evaluations = flow.evaluations;
     return true;
 }

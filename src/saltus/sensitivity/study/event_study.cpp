@@ -8,6 +8,7 @@
 #include <set>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
@@ -21,7 +22,6 @@ namespace {
 using trajectory::EventKind;
 using trajectory::Trajectory;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t max_runs = 1'000'000;
 /// Equidistant times at which the largest θ, θ̇, θ̈ of an obstacle are searched.
 constexpr int obstacle_samples = 512;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
+
 // min ‖Σ z_j a_j − x‖ over z >= 0 by the active-set method of Lawson and Hanson. The passive generators have z_j > 0;
 // their unconstrained least squares solution is known. In each round the generator with the largest product with the
 // residual becomes passive. If the new solution violates z >= 0, z moves towards it only as far as possible, and
@@ -22,8 +24,6 @@
 namespace saltus::sets {
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 double dot(const double* a, const double* b, int n) {
     double sum = 0.0;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/complementarity/detail/branching.hpp"
 #include "saltus/solvers/complementarity/detail/lemke_path.hpp"
 #include "saltus/solvers/complementarity/detail/pivoting.hpp"
@@ -31,7 +31,6 @@ namespace {
 
 using State = ComplementarityWorkspace::State;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t stack_unknowns = 32, stack_extra = 8;  // problems up to this size are pivoted on the stack
 
 /// Judges results by the verdict of the problem itself, keeps the best one in the solution, and lists the attempts.

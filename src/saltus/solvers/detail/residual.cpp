@@ -6,13 +6,12 @@
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/sets/contensou.hpp"
 
 namespace saltus::solvers {
 
 namespace {
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// A sum of squares between these two values has neither overflown nor lost digits by underflow: its root is the norm.
 constexpr double smallest_safe_square = 1e-250, largest_safe_square = 1e250;

@@ -20,7 +20,7 @@ constexpr double accepted_residual = 1e-10;  // residual(r) <= this: r is a solu
 constexpr double same_solution = 1e-8;  // max|r − r'| <= this · max(‖r‖, ‖r'‖): r and r' are one solution
 constexpr double consistent_system = 1e-9;  // ‖A x − b‖ <= this · max(‖b‖, ‖x‖): a singular system is solvable
 constexpr double vanishing_leading = 1e-14;  // leading coefficient <= this · sum of all: the quartic degenerates
-constexpr int max_rows = 60;                 // each mode costs a dense factorisation of this size
+constexpr int max_enumerated_rows = 60;      // each mode costs a dense factorisation of this size
 
 /// State of one block. slip_right: v_T >= 0 and r_T = −bound. slip_left: v_T <= 0 and r_T = bound.
 enum Mode { open, stick, slip_right, slip_left };
@@ -199,7 +199,7 @@ AllSolutions all_solutions(const FrictionProblem& p, int max_modes) {
             choices.push_back(modes_of(p.laws[static_cast<std::size_t>(a)], p.W.block_size(a)));
             count *= static_cast<double>(choices.back().size());
         }
-        if (count < 1.0 || count > max_modes || p.W.rows() > max_rows) return all;
+        if (count < 1.0 || count > max_modes || p.W.rows() > max_enumerated_rows) return all;
         enumerate_modes(p, choices, all);
     }
     std::stable_sort(all.r.begin(), all.r.end(), [](const auto& x, const auto& y) { return length(x) < length(y); });

@@ -4,17 +4,15 @@
 #include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
 using Eigen::Index;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
 /// Below this distance of the nonnegative least squares problem the polyhedron counts as empty (least_distance.hpp):
 /// the distance is 1/√(1 + s²) with s = ‖x − p‖/(worst violation).

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -25,8 +26,6 @@ using namespace saltus::proof;
 using Eigen::Index;
 
 namespace {
-
-constexpr double inf = Interval::infinity;
 
 /// Subsets of up to this number of closed gaps are tried as I_C.
 constexpr std::size_t max_gaps_for_subsets = 4;
@@ -168,7 +167,8 @@ private:
     /// There is no minimum q_e. The conditions that do not need one are decided; the others are not examined.
     Certificate without_minimum(const AdmissibleSet& set, const StationaryPoint& equilibrium,
                                 const StationaryBox& box) {
-        const ConditionScope scope{set, equilibrium, box, point_box(list_of(equilibrium.q)), inf, 0.0, options_.budget};
+        const ConditionScope scope{set, equilibrium,    box, point_box(list_of(equilibrium.q)), infinity,
+                                   0.0, options_.budget};
         std::vector<Condition>& rows = certificate_.conditions;
         rows.push_back(condition_1_kinetic_energy(scope));
         rows.push_back(failed_minimum(set.enclosure(), equilibrium));
@@ -351,13 +351,13 @@ private:
                 return cover;
             }
         }
-        if (limit == inf && has_convex_statics(set.enclosure())) {
+        if (limit == infinity && has_convex_statics(set.enclosure())) {
             cover.convex = true;
             cover.bounded = false;
             return cover;
         }
-        double searched = inf;  // equilibria above this level are not known
-        if (cap == inf) {
+        double searched = infinity;  // equilibria above this level are not known
+        if (cap == infinity) {
             request.budget = std::min(options_.budget, max_unbounded_cover_boxes);
             request.resolution = coarse_resolution;
             cover = cover_equilibria(set, equilibrium.scale, request);

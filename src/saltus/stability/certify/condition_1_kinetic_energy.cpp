@@ -20,7 +20,6 @@ using namespace saltus::proof;
 
 namespace {
 
-bool is_zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
 bool all_zero(const IntervalVector& v) { return std::all_of(v.begin(), v.end(), is_zero); }
 
 /// M is positive definite at all positions of the scope.

@@ -38,8 +38,6 @@ constexpr std::size_t max_orthant_coordinates = 6;
 /// The damping matrix is constant if its entries over the domain are narrower than this fraction of 1 + |entry|.
 constexpr double constant_width_ratio = 1e-14;
 
-bool is_zero(const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
-
 /// The rows that are not zero throughout.
 std::vector<int> nonzero_rows(const IntervalMatrix& S) {
     std::vector<int> list;

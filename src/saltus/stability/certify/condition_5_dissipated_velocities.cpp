@@ -47,9 +47,10 @@ public:
         : scope_(scope), e_(scope.enclosure()), I_C_(I_C) {
         const IntervalVector coefficients = coefficients_over(scope.domain);
         for (const int r : I_C)
-            if (!without_friction(contact(r).friction, coefficients)) elements_.push_back({r, &contact(r).friction});
+            if (!proof::without_friction(contact(r).friction, coefficients))
+                elements_.push_back({r, &contact(r).friction});
         for (const model::Constraint& c : scope.model().constraints) {
-            if (without_friction(c.friction, coefficients)) continue;
+            if (proof::without_friction(c.friction, coefficients)) continue;
             elements_.push_back({c.row, &c.friction});
             frictional_.push_back(c.row);
         }

@@ -33,6 +33,7 @@
 // stationary point of U except q_e. The printed proof of Theorem 3 starts at the end of ℰ along an eigenvector of K,
 // where V can be smaller than V_E (docs/papers.md); this point is reported for comparison.
 #include "saltus/stability/certify/detail/instability.hpp"
+#include "saltus/base/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,8 +54,6 @@ using namespace saltus::proof;
 using Eigen::Index;
 
 namespace {
-
-constexpr double inf = Interval::infinity;
 
 /// Two saddles have the same level if their energies differ by at most this fraction of 1 + |U|.
 constexpr double same_energy_ratio = 1e-9;
@@ -104,7 +103,7 @@ StationaryPoint find_saddle(const Enclosure& e, const std::vector<double>& from)
     if (!bottom.found) return bottom;
     const LevelDomain domain = find_domain(e, bottom);
     StationaryPoint best = bottom;
-    double lowest = inf;
+    double lowest = infinity;
     for (const LevelDomain::Face& face : domain.faces) {
         const StationaryPoint saddle = find_stationary(e, list_of(face.at));
         if (!saddle.found || saddle.minimum) continue;
@@ -162,7 +161,8 @@ public:
         // unbounded, and V_E is infinite.
         if (!model_.contacts.empty() || !model_.clutches.empty())
             if (const std::optional<EscapingMotion> motion = escaping_motion(e, saddle, box)) {
-                rows().push_back(condition_1_kinetic_energy({set, saddle, box, motion->at, inf, 0.0, options_.budget}));
+                rows().push_back(
+                    condition_1_kinetic_energy({set, saddle, box, motion->at, infinity, 0.0, options_.budget}));
                 if (rows().front().verdict == Verdict::proved) return judged_by_motion(*motion);
                 rows().clear();
             }
@@ -175,7 +175,7 @@ public:
         }
         const double slow = slow_energy * (1.0 + std::fabs(cover.lowest));
         const PositionTests tests(set, saddle, box);
-        ConditionScope scope{set,  saddle,         box, neighbourhood_of(cover, domain, saddle.scale), inf,
+        ConditionScope scope{set,  saddle,         box, neighbourhood_of(cover, domain, saddle.scale), infinity,
                              slow, options_.budget};
         const bool contacts = !model_.contacts.empty();
         Condition closing;
@@ -228,8 +228,8 @@ private:
         Surroundings s;
         for (double radius = first_radius; radius < largest_radius; radius *= radius_growth) {
             s.domain = box_around(saddle, radius);
-            s.cover =
-                cover_equilibria(set, saddle.scale, {s.domain, start, inf, cover_resolution, options_.budget, levels});
+            s.cover = cover_equilibria(set, saddle.scale,
+                                       {s.domain, start, infinity, cover_resolution, options_.budget, levels});
             if (!s.cover.complete || strictly_inside(s.cover, s.domain)) break;
         }
         return s;
@@ -296,8 +296,8 @@ private:
         const double kinetic = scope.kinetic;
         for (int k = 0; k <= max_slower; ++k, scope.kinetic /= slower_factor) {
             const CoverProof proof = prove_on(
-                scope.set, {scope.domain}, {}, inf, scope.equilibrium.scale,
-                [&](const Box& q) { return tests.gaps_close(q, inf, I_C, scope.kinetic); }, options_.budget);
+                scope.set, {scope.domain}, {}, infinity, scope.equilibrium.scale,
+                [&](const Box& q) { return tests.gaps_close(q, infinity, I_C, scope.kinetic); }, options_.budget);
             if (!proof.proved) continue;
             c.verdict = Verdict::proved;
             c.evidence = "I_C = {" + listing(names) + "}; for T < " + number(scope.kinetic) +
@@ -403,7 +403,7 @@ private:
         }
         const bool only_q_e =
             std::all_of(cover.pieces.begin(), cover.pieces.end(), [&](const EquilibriumCover::Piece& p) {
-                return !p.connected || tests.no_stationary_point(p.box, inf).proved;
+                return !p.connected || tests.no_stationary_point(p.box, infinity).proved;
             });
         const std::string where =
             "V_E = " + number(V_E) + " at " + position_text(model_, vector_of(centre(cover.lowest_box)));
@@ -505,7 +505,7 @@ private:
         }
         std::string extent;
         for (std::size_t k = 0; k < domain.size(); ++k) {
-            double lo = inf, hi = -inf;
+            double lo = infinity, hi = -infinity;
             for (const EquilibriumCover::Piece& p : cover.pieces)
                 if (p.connected) lo = std::min(lo, p.box[k].lo), hi = std::max(hi, p.box[k].hi);
             extent +=

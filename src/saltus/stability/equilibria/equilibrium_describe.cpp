@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_cover.hpp"
@@ -15,7 +15,6 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 
 // Lengths are in units of 1 + |q_i| and depths as RestingManifold::depth, unless said otherwise.

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -13,8 +13,6 @@ namespace {
 
 using solvers::ProgramStatus;
 using trajectory::ElementKind;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Columns of W that depend on others to this relative accuracy do not count for the least-norm forces.
 constexpr double dependent_column = 1e-10;

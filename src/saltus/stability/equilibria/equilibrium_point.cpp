@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -16,8 +16,6 @@ namespace {
 using solvers::ProgramStatus;
 using trajectory::ElementKind;
 using trajectory::Reaction;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// The forces −Kp (y − reference) of a linear feedback at rest; empty without one, or if the potential is shaped.
 std::vector<std::pair<std::string, double>> feedback(const model::Model& m, const Vector& q) {

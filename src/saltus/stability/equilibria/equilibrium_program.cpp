@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::stability {
@@ -14,8 +14,6 @@ namespace {
 using solvers::LinearProgram;
 using solvers::ProgramStatus;
 using trajectory::ElementKind;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A corner is added only if its gain exceeds this part of its own product ⟨corner, pull⟩: below it is rounding.
 constexpr double negligible_gain = 1e-14;

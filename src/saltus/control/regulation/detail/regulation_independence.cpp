@@ -14,9 +14,9 @@ using namespace saltus::proof;
 namespace {
 
 constexpr int starts_per_corner = 12;
-constexpr int max_subsets = 256;          ///< combinations of contacts whose corners are searched
-constexpr std::size_t max_corners = 24;   ///< corners that are kept
-constexpr double spread_of_starts = 4.0;  ///< around q_R, in scales of the coordinates
+constexpr int max_corner_subsets = 256;          ///< combinations of contacts whose corners are searched
+constexpr std::size_t max_corners = 24;          ///< corners that are kept
+constexpr double spread_of_corner_starts = 4.0;  ///< around q_R, in scales of the coordinates
 constexpr int max_newton_steps = 60;
 constexpr double converged_gap = 1e-12;   ///< Newton's method stops if all gaps are at most this
 constexpr double dependent_rows = 1e-12;  ///< singular values below this part of the largest count as 0 in its steps
@@ -25,8 +25,8 @@ constexpr double rank_tolerance = 1e-8;   ///< gradients are dependent if a sing
 /// A gap with a double root, g_N = a d², has |∇g_N|² = 4 a g_N: near the root the gradient vanishes with the gap. The
 /// gradient counts as zero if |∇g_N|² <= double_root |g_N| + least_gradient2.
 constexpr double double_root = 100.0, least_gradient2 = 1e-18;
-constexpr long max_boxes = 20'000;     ///< of the proof
-constexpr double smallest_box = 1e-6;  ///< boxes smaller than this, in scales, are not split
+constexpr long max_independence_boxes = 20'000;  ///< of the proof
+constexpr double smallest_box = 1e-6;            ///< boxes smaller than this, in scales, are not split
 
 /// Gaps and their gradients at a position.
 class Corners {
@@ -110,7 +110,8 @@ CoverProof prove_independent(const Domain& domain, const std::vector<double>& sc
         return t;
     };
     const Box region = essential(domain, Essential::gaps, domain.admissible);
-    return prove_on(set, {region}, {}, Interval::infinity, scale, test, std::min(budget, max_boxes), smallest_box);
+    return prove_on(set, {region}, {}, Interval::infinity, scale, test, std::min(budget, max_independence_boxes),
+                    smallest_box);
 }
 
 }  // namespace
@@ -156,13 +157,13 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
         for (int k = 0; k < starts_per_corner; ++k) {
             std::vector<double> q = around;
             for (std::size_t i = 0; i < q.size() && k > 0; ++i)
-                q[i] += spread_of_starts * scale[i] * scattered(k, i, 0.0);
+                q[i] += spread_of_corner_starts * scale[i] * scattered(k, i, 0.0);
             if (!corners.find(q, subset)) continue;
             ++found;
             if (subset.size() > 1 && out.corners.size() < max_corners) out.corners.push_back(q);
             if (fails_at(q)) return out;
         }
-        if (++subsets > max_subsets) break;
+        if (++subsets > max_corner_subsets) break;
     }
     if (domain.enclosure != nullptr)
         if (const CoverProof proof = prove_independent(domain, scale, budget, stop); proof.proved) {

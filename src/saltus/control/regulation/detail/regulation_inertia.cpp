@@ -24,7 +24,7 @@ constexpr double whole_multiple = 1e-12;
 constexpr double half_period = 0.5000001;
 /// The search for the extreme eigenvalues stops if the proved bound is within this part of the best value found.
 constexpr double bound_accuracy = 1e-6;
-constexpr long max_boxes = 20'000;
+constexpr long max_inertia_boxes = 20'000;
 /// M is constant if the proved bounds of its eigenvalues differ by at most this part.
 constexpr double equal_bounds = 1e-9;
 
@@ -161,7 +161,7 @@ std::optional<InertiaBounds> proved_bounds(const Domain& domain, const Box& over
         const auto upper = [&](const Box& b) { return -eigenvalues(domain.enclosure->mass(b)).upper; };
         const auto smallest = [&](const std::vector<double>& x) { return mass_spectrum(m, x).smallest; };
         const auto largest = [&](const std::vector<double>& x) { return -mass_spectrum(m, x).largest; };
-        const long boxes = std::min(budget, max_boxes);
+        const long boxes = std::min(budget, max_inertia_boxes);
         bounds.lower = std::max(bounds.lower, proved_minimum(box, lower, smallest, boxes));
         bounds.upper = std::min(bounds.upper, -proved_minimum(box, upper, largest, boxes));
     }

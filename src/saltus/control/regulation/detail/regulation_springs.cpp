@@ -11,7 +11,7 @@ using namespace saltus::proof;
 namespace {
 
 /// A stiffness is constant if its interval over all positions is at most this part of it wide.
-constexpr double constant_width = 1e-12;
+constexpr double constant_stiffness_width = 1e-12;
 
 /// The stiffnesses k of the contacts, if they are the same everywhere.
 std::optional<IntervalVector> stiffnesses(const Domain& domain) {
@@ -20,7 +20,7 @@ std::optional<IntervalVector> stiffnesses(const Domain& domain) {
     IntervalVector k;
     for (const model::Contact& c : domain.model.contacts) {
         const Interval x = coefficients[static_cast<std::size_t>(c.penalty_k)];
-        if (!(width(x) <= constant_width * std::abs(x.lo))) return {};
+        if (!(width(x) <= constant_stiffness_width * std::abs(x.lo))) return {};
         k.push_back(x);
     }
     return k;

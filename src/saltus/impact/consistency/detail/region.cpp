@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 
 namespace saltus::impact {
@@ -13,9 +14,6 @@ namespace saltus::impact {
 namespace {
 
 using Eigen::Index;
-
-constexpr double epsilon = std::numeric_limits<double>::epsilon();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A row counts as active if its multiplier exceeds this times the largest one.
 constexpr double active_multiplier = 1e-12;

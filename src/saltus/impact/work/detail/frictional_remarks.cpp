@@ -15,10 +15,10 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a relative velocity
+constexpr double velocity_rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a relative velocity
 
 /// χ = −Wᵀb counts as solved if its residual is <= this times the largest |χ|.
-constexpr double uniform_excitation_tolerance = 1e-10;
+constexpr double uniform_friction_tolerance = 1e-10;
 
 /// Rows on which an impulse can act.
 std::vector<Index> acting_rows(const FrictionalCollision& c) {
@@ -51,7 +51,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
     }
     const double moving = chi.size() == 0 ? 0.0 : chi.cwiseAbs().maxCoeff();
     const double size = a.gamma_minus.size() == 0 ? 0.0 : a.gamma_minus.cwiseAbs().maxCoeff();
-    if (moving <= rounding * size) {
+    if (moving <= velocity_rounding * size) {
         add(RemarkKind::no_excitation,
             c.impulse.size() == 0 || c.impulse.isZero(0.0)
                 ? "nothing moves the contacts: the contact work is the change of kinetic energy"
@@ -59,7 +59,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
                   "external impulse");
     } else {
         const Vector b = least_squares(W.transpose(), -chi);
-        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= uniform_excitation_tolerance * moving)
+        if ((W.transpose() * b + chi).cwiseAbs().maxCoeff() <= uniform_friction_tolerance * moving)
             add(RemarkKind::uniform_excitation,
                 "the obstacles move with one common velocity of the system: the contact work does not depend on how "
                 "the impulse is shared, and is the change of kinetic energy in the frame that moves with them");
@@ -76,7 +76,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
     std::vector<int> leaving;
     std::vector<std::string> names;
     each_block(c, [&](std::size_t k, Index row) {
-        if (!has_normal(c.laws[k]) || !(a.gamma_minus(row) > rounding * size)) return;
+        if (!has_normal(c.laws[k]) || !(a.gamma_minus(row) > velocity_rounding * size)) return;
         leaving.push_back(static_cast<int>(k));
         names.push_back(name_of(c, k));
     });

@@ -61,13 +61,13 @@ constexpr std::array glyphs{Glyph{' ', {0, 0, 0, 0, 0, 0, 0}},        Glyph{'!',
                             Glyph{'z', {0, 0, 31, 2, 4, 8, 31}},      Glyph{'{', {3, 4, 4, 8, 4, 4, 3}},
                             Glyph{'|', {4, 4, 4, 4, 4, 4, 4}},        Glyph{'}', {12, 2, 2, 1, 2, 2, 12}}};
 
-/// A box, for characters that have no glyph.
-constexpr std::array<std::uint8_t, letter_height> box{31, 17, 17, 17, 17, 17, 31};
+/// A frame, for characters that have no glyph.
+constexpr std::array<std::uint8_t, letter_height> unknown_letter{31, 17, 17, 17, 17, 17, 31};
 
 const std::array<std::uint8_t, letter_height>& rows_of(char letter) {
     const auto found =
         std::lower_bound(glyphs.begin(), glyphs.end(), letter, [](const Glyph& g, char c) { return g.letter < c; });
-    return found != glyphs.end() && found->letter == letter ? found->rows : box;
+    return found != glyphs.end() && found->letter == letter ? found->rows : unknown_letter;
 }
 
 /// Calls f(byte) for every character of UTF-8 text, with its first byte.

@@ -19,19 +19,19 @@ using json::Json;
 
 namespace {
 
-using Place = std::vector<double>;
+using Velocity = std::vector<double>;
 using Points = SvgPlot::Points;
 
 /// The first n entries of a list. A list that is shorter throws Json::exception, as every damaged document does.
-Place numbers(const Json& list, std::size_t n) {
-    Place out;
+Velocity numbers(const Json& list, std::size_t n) {
+    Velocity out;
     for (std::size_t k = 0; k < n; ++k) out.push_back(number_of(list.at(k)));
     return out;
 }
 
 /// All p with normal·p + distance >= 0.
 struct HalfSpace {
-    Place normal;
+    Velocity normal;
     double distance = 0.0;
 
     double at(const std::pair<double, double>& p) const {
@@ -42,22 +42,22 @@ struct HalfSpace {
 /// A mark with its name.
 struct Mark {
     std::string name;
-    Place p;
+    Velocity p;
 };
 
 /// The numbers of a picture.
 struct Picture {
     std::size_t dimension, velocities;  // of the picture, and of the system
     std::vector<std::string> axes;
-    std::vector<Place> map, metric;
-    Place offset, z;
+    std::vector<Velocity> map, metric;
+    Velocity offset, z;
     std::vector<HalfSpace> plus, minus;  // γ >= 0 and γ <= 0 of the contacts
-    std::vector<Place> jumps;
+    std::vector<Velocity> jumps;
     std::vector<Mark> marks;
 
     explicit Picture(const Json& j);
-    Place at(const Place& u) const {
-        Place p(offset);
+    Velocity at(const Velocity& u) const {
+        Velocity p(offset);
         for (std::size_t i = 0; i < p.size(); ++i)
             for (std::size_t k = 0; k < u.size(); ++k) p[i] += map[i][k] * u[k];
         return p;
@@ -89,7 +89,7 @@ Picture::Picture(const Json& j)
     for (const Json& jump : picture.at("jumps")) jumps.push_back(numbers(jump, dimension));
     const auto mark = [&](const std::string& name, const Json& by_coordinate) {
         if (!by_coordinate.is_object()) return;
-        Place u;
+        Velocity u;
         for (const auto& [coordinate, value] : j.at("u_minus").items()) {
             if (!by_coordinate.contains(coordinate) || !by_coordinate.at(coordinate).is_number()) return;
             u.push_back(number_of(by_coordinate.at(coordinate)));
@@ -137,16 +137,19 @@ Points clip(const Points& polygon, const HalfSpace& h) {
 /// The half planes of the cone z + cone(jumps). The clockwise extreme generator has all others on its left, the
 /// counter-clockwise one on its right. A cone without such generators is the whole plane.
 std::vector<HalfSpace> cone(const Picture& d) {
-    const auto turn = [](const Place& a, const Place& b) { return a[0] * b[1] - a[1] * b[0]; };
-    const auto size = [](const Place& a) { return std::hypot(a[0], a[1]); };
+    const auto turn = [](const Velocity& a, const Velocity& b) { return a[0] * b[1] - a[1] * b[0]; };
+    const auto size = [](const Velocity& a) { return std::hypot(a[0], a[1]); };
     constexpr double tolerance = 1e-9;  // of the sine of an angle
-    const auto left = [&](const Place& a, const Place& b) { return turn(a, b) >= -tolerance * size(a) * size(b); };
+    const auto left = [&](const Velocity& a, const Velocity& b) {
+        return turn(a, b) >= -tolerance * size(a) * size(b);
+    };
     std::vector<HalfSpace> list;
     const auto half = [&](double x, double y) { list.push_back({{x, y}, -(x * d.z[0] + y * d.z[1])}); };
     for (const bool clockwise : {true, false})
-        for (const Place& a : d.jumps) {
-            if (!(size(a) > 0.0) || !std::all_of(d.jumps.begin(), d.jumps.end(),
-                                                 [&](const Place& b) { return clockwise ? left(a, b) : left(b, a); }))
+        for (const Velocity& a : d.jumps) {
+            if (!(size(a) > 0.0) || !std::all_of(d.jumps.begin(), d.jumps.end(), [&](const Velocity& b) {
+                    return clockwise ? left(a, b) : left(b, a);
+                }))
                 continue;
             if (clockwise)
                 half(-a[1], a[0]);
@@ -161,8 +164,8 @@ std::vector<HalfSpace> cone(const Picture& d) {
 /// elliptic arcs.
 Points outline(const Json& set, const Picture& d) {
     Points points;
-    const auto add = [&](const Place& u) {
-        const Place p = d.at(u);
+    const auto add = [&](const Velocity& u) {
+        const Velocity p = d.at(u);
         points.emplace_back(p[0], p[1]);
     };
     for (const Json& piece : set.value("pieces", Json::array())) {
@@ -171,13 +174,13 @@ Points outline(const Json& set, const Picture& d) {
             continue;
         }
         const double from = number_of(piece.at("phi").at(0)), to = number_of(piece.at("phi").at(1));
-        const Place centre = numbers(piece.at("centre"), d.velocities),
-                    first = numbers(piece.at("first"), d.velocities),
-                    second = numbers(piece.at("second"), d.velocities);
+        const Velocity centre = numbers(piece.at("centre"), d.velocities),
+                       first = numbers(piece.at("first"), d.velocities),
+                       second = numbers(piece.at("second"), d.velocities);
         constexpr int arc_points = 40;
         for (int k = 0; k < arc_points; ++k) {
             const double phi = from + (to - from) * k / static_cast<double>(arc_points);
-            Place u(centre);
+            Velocity u(centre);
             for (std::size_t i = 0; i < u.size(); ++i) u[i] += std::cos(phi) * first[i] + std::sin(phi) * second[i];
             add(u);
         }
@@ -187,7 +190,7 @@ Points outline(const Json& set, const Picture& d) {
 
 /// The ellipse (p − centre)·metric (p − centre) = radius². With metric = L Lᵀ its points are centre + L⁻ᵀ e·radius for
 /// the unit vectors e.
-Points ellipse(const Picture& d, const Place& centre, double radius) {
+Points ellipse(const Picture& d, const Velocity& centre, double radius) {
     const double l11 = std::sqrt(d.metric[0][0]), l21 = d.metric[1][0] / l11,
                  l22 = std::sqrt(std::max(0.0, d.metric[1][1] - l21 * l21));
     Points points;
@@ -283,7 +286,7 @@ std::string line(const Json& j, const Picture& d) {
     };
     std::vector<HalfSpace> reach;
     const auto all = [&](double sign) {
-        return std::all_of(d.jumps.begin(), d.jumps.end(), [&](const Place& p) { return sign * p[0] >= 0.0; });
+        return std::all_of(d.jumps.begin(), d.jumps.end(), [&](const Velocity& p) { return sign * p[0] >= 0.0; });
     };
     for (const double sign : {1.0, -1.0})
         if (!d.jumps.empty() && all(sign)) reach.push_back({{sign}, -sign * d.z[0]});

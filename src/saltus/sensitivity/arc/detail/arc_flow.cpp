@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/ode/dop853.hpp"
 
 namespace saltus::sensitivity {
@@ -29,8 +29,6 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
     }
     for (Eigen::Index i = 0; i < size; ++i) to[i] = h * to[i] + (start != nullptr ? start->data()[i] : 0.0);
 }
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // Step control: h_new = h · clamp(safety · error^(−1/order), shortest, longest) ([Hairer] II.4).
 constexpr double safety = 0.9, shortest_factor = 0.2, longest_factor = 20.0;

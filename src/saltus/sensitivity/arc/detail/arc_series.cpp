@@ -27,7 +27,7 @@ using trajectory::ElementKind;
 constexpr double last_term = 0.01, term_before_last = 0.1;
 /// At the end of a step, h·(error of the acceleration) is at most this times the allowed error of the velocity. The
 /// derivative of the remainder is about (order)·(remainder)/h; more than that means that the series is wrong.
-constexpr double end_error_factor = 1e3;
+constexpr double series_end_error_factor = 1e3;
 /// A step that must be cut is made this much shorter than the last terms require.
 constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
@@ -362,7 +362,7 @@ bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, c
     double worst = 0.0;
     for (std::size_t i = 0; i < ix(n_); ++i)
         worst = std::max(worst, std::abs(dot(&e.inverse[i * size], right_.data(), static_cast<int>(size))));
-    return h * worst <= end_error_factor * allowed.velocity;
+    return h * worst <= series_end_error_factor * allowed.velocity;
 }
 
 /// The length at which the last two terms are as large as allowed.

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
@@ -14,8 +14,6 @@ namespace saltus::sensitivity {
 namespace {
 
 using trajectory::State;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Rows with a smaller angle (sine) are linearly dependent.
 constexpr double dependent_row_angle = 1e-10;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
@@ -15,8 +15,6 @@ namespace {
 
 using trajectory::State;
 using trajectory::Trajectory;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A gap (in m) above −this counts as open after a lift-off, where it opens like (t − c)³ and is rounding at first.
 constexpr double gap_tolerance = 1e-9;

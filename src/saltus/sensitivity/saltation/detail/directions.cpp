@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/sensitivity/detail/start.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 using integrate::RecordedChange;
 using trajectory::EventKind;
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 /// Part of the typical derivative (Directions::usual) that every comparison with zero allows in addition to the actual
 /// terms. It keeps rounding in directions that happen to be small from being taken for a derivative.
 constexpr double usual_share = 1e-3;
@@ -117,7 +117,7 @@ void Directions::enter(const RecordedChange& change) {
     check.arrest(rows);
 }
 
-/// δt of the change for one direction. NaN and a text in `why` if there is none; NaN without a text if the events move
+/// δt of the change for one direction. NaN and a text in `why` if there is nan; NaN without a text if the events move
 /// apart but their order does not matter (separate drifts).
 double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::string& why) const {
     if (s.inherited) {
@@ -126,11 +126,11 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
     }
     if (s.untimed) {
         why = "the reactions are not unique, and the time at which they cease to hold has no derivative";
-        return none;
+        return nan;
     }
-    double first = none, worst = 0.0, size = 0.0, sum = 0.0;
+    double first = nan, worst = 0.0, size = 0.0, sum = 0.0;
     for (const EventCondition& c : s.events) {
-        if (why = grazes(c); !why.empty()) return none;
+        if (why = grazes(c); !why.empty()) return nan;
         const double dt = -c.s.dot(rows.row(j)) / c.rate;
         size = std::max(size, magnitude(c.s, j) / std::abs(c.rate));
         sum += dt;
@@ -138,10 +138,10 @@ double Directions::time_derivative(const Saltation& s, Eigen::Index j, std::stri
         worst = std::max(worst, std::abs(dt - first));
     }
     if (worst > (s.smooth ? agreement_of_times : agreement) * size) {
-        if (s.drifts.cols() > 0) return none;
+        if (s.drifts.cols() > 0) return nan;
         why = counted(s.events.size(), "event") +
               " happen at the same time, the variable separates them, and the result may depend on their order";
-        return none;
+        return nan;
     }
     return s.smooth ? sum / static_cast<double>(s.events.size()) : first;
 }
@@ -158,12 +158,12 @@ Vector Directions::times_of(const Saltation& s, Eigen::Index j) const {
 
 void Directions::pass(const RecordedChange& change, const Saltation& s, bool first) {
     Matrix each(s.drifts.cols(), k_);  // δt of each event (row) if the variable (column) moves them apart
-    each.setConstant(none);
+    each.setConstant(nan);
     if (!s.exists) {
-        record(change, s, Vector::Constant(k_, none), each);
+        record(change, s, Vector::Constant(k_, nan), each);
         return end_all(change.t, s.why_not);
     }
-    Vector dt = Vector::Constant(k_, none);
+    Vector dt = Vector::Constant(k_, nan);
     for (Eigen::Index j = 0; j < k_; ++j) {
         if (!lives(j)) continue;
         std::string why;
@@ -285,10 +285,10 @@ Matrix Directions::saltation_matrix(const Saltation& s) const {
     return out;
 }
 
-/// δt of an accumulation from the δt of its impacts, per variable; NaN if there is none.
+/// δt of an accumulation from the δt of its impacts, per variable; NaN if there is nan.
 Vector Directions::limit_time(const trajectory::Event& event) {
     const TimeCombination weights = limits_.weights(event);
-    Vector limit = Vector::Constant(k_, weights.empty() ? none : 0.0);
+    Vector limit = Vector::Constant(k_, weights.empty() ? nan : 0.0);
     for (const auto& [number, weight] : weights) limit += weight * times_[number];
     if (weights.empty())
         remark(event.t, "", "the impacts do not follow a geometric law: the limit's time has no derivative");
@@ -298,7 +298,7 @@ Vector Directions::limit_time(const trajectory::Event& event) {
 /// Stores the derivatives of the events of a change in the result.
 void Directions::record(const RecordedChange& change, const Saltation& s, const Vector& dt, const Matrix& each) {
     times_.push_back(dt);
-    double least = s.events.empty() ? none : 1.0;
+    double least = s.events.empty() ? nan : 1.0;
     for (const EventCondition& c : s.events) least = std::min(least, c.transversality);
     for (std::size_t e = change.events_from; e < change.events_to; ++e) {
         const trajectory::Event& event = out_.motion.events[e];

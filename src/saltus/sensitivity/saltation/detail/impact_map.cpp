@@ -31,7 +31,7 @@ constexpr double negligible_force_ratio = 1e-9;
 /// … and will have none if |λ̇_N| ≤ this · (sum of the magnitudes of the terms of λ̇_N).
 constexpr double negligible_force_rate_ratio = 1e-6;
 /// Lower bound of a divisor, so that 0/0 becomes 0 instead of NaN.
-constexpr double smallest_divisor = 1e-300;
+constexpr double smallest_impact_divisor = 1e-300;
 /// The equations of an impact are treated as singular if (smallest pivot) < this · (largest pivot).
 constexpr double singular_pivot_ratio = 1e-6;
 /// Singular values below this part of the largest are zero in least squares.
@@ -43,7 +43,7 @@ constexpr double dependent_row_angle = 1e-9;
 /// A linear equation is violated if |defect| > this · (1 + |right-hand side|).
 constexpr double solution_defect = 1e-9;
 /// A condition whose derivative is nowhere larger than this is always met, and is left out.
-constexpr double negligible_condition = 1e-9;
+constexpr double negligible_impact_condition = 1e-9;
 /// A contact takes part in the energy law if γ_N⁻ < −this · (largest |γ⁻|).
 constexpr double approach_ratio = 1e-10;
 /// The energy law needs |T − ½uᵀMu| ≤ this · ½uᵀMu: no kinetic energy of moving frames.
@@ -290,8 +290,8 @@ private:
             s.xi(k) = after.gamma(row) + e(k) * before_.gamma(row);
             s.dxi.row(k) = after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
         }
-        s.zero_Lambda = negligible_impulse_ratio * std::max(s.Lambda.cwiseAbs().maxCoeff(), smallest_divisor);
-        s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_divisor);
+        s.zero_Lambda = negligible_impulse_ratio * std::max(s.Lambda.cwiseAbs().maxCoeff(), smallest_impact_divisor);
+        s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_impact_divisor);
     }
 
     /// The equations of one block: a normal row with its friction, a constraint, or a slider.
@@ -385,7 +385,7 @@ private:
 
     /// Whether the impulse of sticking friction uses up its bound μ|Λ_N|. Patches are not tested.
     static bool is_at_bound(const FrictionPart& part, const Vector& impulse, double load) {
-        double used = impulse.norm() / std::max(part.mu * load, smallest_divisor);
+        double used = impulse.norm() / std::max(part.mu * load, smallest_impact_divisor);
         if (part.shape == FrictionPart::Shape::ellipse)
             used = std::hypot(impulse(0) / (part.mu * load), impulse(1) / (part.mu_second * load));
         return part.shape != FrictionPart::Shape::patch && used > 1.0 - friction_bound_margin;
@@ -400,7 +400,7 @@ private:
             if (defect.row(k).cwiseAbs().maxCoeff() > solution_defect * (1.0 + s.right.row(k).cwiseAbs().maxCoeff()))
                 out_.conditions.push_back({defect.row(k), "redundant contacts would no longer be consistent"});
         for (const auto& [k, owner] : s.edges)
-            if (dLambda.row(k).cwiseAbs().maxCoeff() > negligible_condition)
+            if (dLambda.row(k).cwiseAbs().maxCoeff() > negligible_impact_condition)
                 out_.conditions.push_back(
                     {dLambda.row(k), "'" + name_of(owner) + "' rests, and takes part in the impact on one side only"});
     }
@@ -601,7 +601,7 @@ bool differentiate_lone(Tangent& tangent, double t, const double* q, const Recor
         m.reactions[ix(part.row)] = impact.Lambda[1];
         const double slip = d.row_velocity(part.row);
         const double xi = (1.0 + impact.e[1]) * slip + model::row_dot(W, d.terms().W, part.row, m.acceleration);
-        const double largest = std::max({std::abs(gamma), std::abs(slip), smallest_divisor});
+        const double largest = std::max({std::abs(gamma), std::abs(slip), smallest_impact_divisor});
         if (!(std::abs(xi) > negligible_velocity_ratio * largest)) return false;
         sign = xi < 0.0 ? -1.0 : 1.0;
         for (std::size_t i = 0; i < ix(n); ++i) column[i] -= sign * part.mu * tangential[i];  // M⁻¹f

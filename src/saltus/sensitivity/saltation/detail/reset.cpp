@@ -18,7 +18,7 @@ using RowVector = Eigen::RowVectorXd;
 /// Entries below this part of the sum of their terms' magnitudes are rounding residue: |sum| ≤ this · Σ|terms|.
 constexpr double rounding_ratio = 1e-12;
 /// A condition whose derivative is nowhere larger than this is always met, and is left out.
-constexpr double negligible_condition = 1e-12;
+constexpr double negligible_reset_condition = 1e-12;
 
 bool newly_sticks_in_a_plane(const Tangent& x, const RecordedChange& change) {
     for (std::size_t k = 0; k < change.mode_before->parts.size(); ++k) {
@@ -40,7 +40,7 @@ void forbid_motion_of_idle_contacts(Tangent& x, const RecordedChange& change, co
         gamma.segment(1 + n, n).setZero();
         const RowVector terms = gamma.cwiseAbs() + W.cwiseAbs() * du.cwiseAbs();
         gamma = without_rounding(gamma + W * du, terms);
-        if (gamma.cwiseAbs().maxCoeff() > negligible_condition) r.conditions.push_back({gamma, idle_text(x, k)});
+        if (gamma.cwiseAbs().maxCoeff() > negligible_reset_condition) r.conditions.push_back({gamma, idle_text(x, k)});
     }
 }
 

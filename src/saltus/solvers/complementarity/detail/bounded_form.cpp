@@ -2,16 +2,14 @@
 #include "saltus/solvers/complementarity/detail/bounded_form.hpp"
 
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::solvers {
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Row j belongs to unknown j.
 std::vector<int> own_rows(Eigen::Index n) {

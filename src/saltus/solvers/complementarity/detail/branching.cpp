@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/complementarity/detail/exclusion.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
@@ -13,8 +13,6 @@ namespace saltus::solvers {
 namespace {
 
 using Eigen::Index;
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 constexpr double violation_threshold = 1e-12;  // `distance` above this: an unknown violates its law
 constexpr double smallest_size = 1e-300;       // replaces a size of 0 in a denominator; below every number of a problem

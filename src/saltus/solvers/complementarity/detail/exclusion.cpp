@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::solvers {
 
@@ -13,7 +13,6 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 // |g_j| <= rounding · Σ|its terms| counts as 0. A proof must hold with a margin of rounding · Σ|its terms|.
 constexpr double rounding = 1e-10;
 

@@ -5,15 +5,14 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/linear/detail/panel.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rounding = 1e-12;          // |x − y| <= rounding max(|x|, |y|) counts as equal
 constexpr double negligible_right = 1e-14;  // |right-hand side| <= this counts as 0; its largest entry is about 1
 constexpr double smallest_pivot = 1e-11;    // |pivot| must exceed this share of the largest entry of its column

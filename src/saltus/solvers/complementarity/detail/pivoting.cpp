@@ -5,13 +5,13 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/linear/detail/panel.hpp"
 
 namespace saltus::solvers {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double rounding = 1e-14;  // violations up to this share of max|y| or max|q| are rounding
 constexpr int few_unknowns = 6;     // up to this number elimination is faster than a tableau
 

@@ -9,8 +9,8 @@ namespace saltus::solvers {
 
 namespace {
 
-constexpr int max_rows = 8;               // rows of a problem; the arrays below are on the stack
-constexpr double smallest_pivot = 1e-13;  // absolute: the rows of a System are scaled to a diagonal of 1
+constexpr int max_rows = 8;                      // rows of a problem; the arrays below are on the stack
+constexpr double smallest_planar_pivot = 1e-13;  // absolute: the rows of a System are scaled to a diagonal of 1
 
 /// State of a contact. slides_back: v_T <= 0 and r_T = μ r_N. slides_on: v_T >= 0 and r_T = −μ r_N. none: not yet set.
 enum class State : char { open, sticks, slides_back, slides_on, none };
@@ -27,7 +27,7 @@ struct System {
             int best = k;
             for (int i = k + 1; i < n; ++i)
                 if (std::abs(A[i][k]) > std::abs(A[best][k])) best = i;
-            if (!(std::abs(A[best][k]) > smallest_pivot)) return false;
+            if (!(std::abs(A[best][k]) > smallest_planar_pivot)) return false;
             if (best != k) std::swap(A[best], A[k]);
             for (int i = k + 1; i < n; ++i) {
                 const double f = A[i][k] / A[k][k];

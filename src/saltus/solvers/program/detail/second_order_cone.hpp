@@ -3,18 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/base/numbers.hpp"
 
 /// Arithmetic of the second-order cones { (n, t) : n >= ‖t‖ } of a cone program.
 namespace saltus::solvers::second_order {
 
 using Eigen::Index;
 using ConstSegment = Eigen::Ref<const Vector>;
-
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// Keeps a determinant positive if rounding makes it vanish on the boundary of the cone.
 inline constexpr double smallest_determinant = 1e-300;

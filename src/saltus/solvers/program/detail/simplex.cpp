@@ -5,6 +5,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::solvers {
@@ -14,7 +15,6 @@ namespace {
 using Eigen::Index;
 using At = SimplexBasis::At;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double noise = 64 * std::numeric_limits<double>::epsilon();  // rounding of a proof, relative to its terms
 
 // Tolerances of the tableau, whose rows, columns, b and bounds are scaled to a size of about 1.

@@ -93,7 +93,7 @@ public:
         coefficients_ = e.coefficients(q, u_);
         gaps_ = request.gaps;
         for (const model::Constraint& c : e.model().constraints) {
-            if (request.signs.empty() || without_friction(c.friction, coefficients_)) {
+            if (request.signs.empty() || proof::without_friction(c.friction, coefficients_)) {
                 free_.push_back(c.row);
             } else {
                 frictional_.push_back(&c);

@@ -20,14 +20,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
+
 namespace saltus::stability {
 
 using namespace saltus::proof;
 using Eigen::Index;
 
 namespace {
-
-constexpr double inf = Interval::infinity;
 
 /// Two levels are the same stationary point if they differ by at most this fraction.
 constexpr double same_level_ratio = 1e-6;
@@ -80,7 +80,7 @@ LevelPart region_velocity(const PositionTests& tests, const Box& domain, double 
             [&](const Box& q) { return bound(point_box(centre(q, tests.scale()))); },
             [&](const Box& q) { return spread_of(e.region_terms(q, static_cast<int>(r))); }, budget);
         part.boxes += least.boxes;
-        part.proved = part.proved && (least.settled || least.lower == inf);
+        part.proved = part.proved && (least.settled || least.lower == infinity);
         if (least.lower >= part.verified) continue;
         part.value = part.verified = least.lower;
         if (!least.box.empty()) part.at = vector_of(centre(least.box));
@@ -199,7 +199,7 @@ private:
         if (!(velocity.lower > 0.0)) velocity_below_its_own_level(velocity);
         levels_.velocity.value = velocity.lower;
         levels_.velocity.verified = velocity.lower;
-        levels_.velocity.proved = velocity.settled || velocity.lower == inf;
+        levels_.velocity.proved = velocity.settled || velocity.lower == infinity;
         levels_.velocity.boxes = velocity.boxes;
         if (!velocity.box.empty()) levels_.velocity.at = vector_of(centre(velocity.box));
         if (velocity.lower > 0.0) find_closing_part(levels_.velocity.verified);
@@ -240,7 +240,7 @@ private:
 
     /// Lower bound of that energy over one box.
     double opening_energy(const Box& q) const {
-        double least = inf;
+        double least = infinity;
         for (const int gap : levels_.I_C) {
             const std::optional<Accelerations> a = flight(q, gap);
             least = std::min(least, a ? a->kinetic_to_open() : 0.0);
@@ -293,13 +293,14 @@ bool grows_along(const AdmissibleSet& set, const StationaryPoint& equilibrium, c
     const double scale = equilibrium.scale[k];
     for (double away = scale; away < farthest_rise * scale; away *= rise_growth) {
         const double at = equilibrium.q(static_cast<Index>(k)) + sign * away;
-        const std::optional<Interval> side = intersection(box[k], sign > 0.0 ? Interval(at, inf) : Interval(-inf, at));
+        const std::optional<Interval> side =
+            intersection(box[k], sign > 0.0 ? Interval(at, infinity) : Interval(-infinity, at));
         if (!side) return true;
         Box outer = box, edge = box;
         outer[k] = *side;
         edge[k] = Interval(at);
         Box part = outer;
-        if (!set.contract(part, {}, inf)) return true;
+        if (!set.contract(part, {}, infinity)) return true;
         const Interval slope = e.gradient(outer)[k];
         const IntervalMatrix rows = e.row_matrix(outer);
         const IntervalVector gaps = e.position_values(edge);
@@ -375,7 +376,7 @@ double largest_level(double cap, double scale, const std::function<bool(double)>
 }
 
 void combine(LevelSet& set) {
-    set.rho = set.rho_verified = inf;
+    set.rho = set.rho_verified = infinity;
     for (LevelPart* p : {&set.stationary, &set.region, &set.velocity, &set.closing, &set.other_equilibria, &set.damping,
                          &set.inertia, &set.dissipation, &set.losses, &set.impacts}) {
         if (!(p->value <= p->verified * (1.0 + rounding_of_levels))) p->value = p->verified;

@@ -29,13 +29,13 @@ constexpr int max_steps = 400;
 /// `rise_floor`): the minimum jumped to another valley.
 constexpr double accepted_deviation = 0.2, rise_floor = 1e-9;
 /// Bisection of the top of β: until the ends differ by this fraction of 1 + |c|.
-constexpr int max_bisections = 60;
-constexpr double bisection_tolerance = 1e-13;
+constexpr int max_saddle_bisections = 60;
+constexpr double saddle_bisection_tolerance = 1e-13;
 /// A saddle is used only if it lies beyond q_e by this distance along the coordinate.
 constexpr double saddle_distance = 1e-6;
 /// The least level of a face is bounded to this relative tolerance. The computed level of its lowest point replaces
-/// the bound in reports if both agree to `same_level_ratio`.
-constexpr double face_tolerance = 1e-12, same_level_ratio = 1e-6;
+/// the bound in reports if both agree to `same_saddle_ratio`.
+constexpr double saddle_face_tolerance = 1e-12, same_saddle_ratio = 1e-6;
 
 /// `bounded_domain`: the radius r of the boxes grows from first to last by the factor `radius_growth`, until the level
 /// of the faces has fallen below given_up_ratio times the best one. Around the best radius it is varied by the finer
@@ -59,7 +59,9 @@ struct Ridge {
 /// The top of β between a position from which it rises and one from which it falls, by bisection of the slope.
 Vector top_between(const Enclosure& e, int j, double sign, double low, HeldMinimum rising, double high,
                    HeldMinimum falling) {
-    for (int k = 0; k < max_bisections && std::fabs(high - low) > bisection_tolerance * (1.0 + std::fabs(low)); ++k) {
+    for (int k = 0;
+         k < max_saddle_bisections && std::fabs(high - low) > saddle_bisection_tolerance * (1.0 + std::fabs(low));
+         ++k) {
         const double c = 0.5 * (low + high);
         const HeldMinimum middle = find_minimum_holding(e, list_of(rising.q), j, c);
         if (!middle.found) break;
@@ -223,7 +225,7 @@ LevelPart domain_level(const AdmissibleSet& set, const StationaryPoint& equilibr
         Box box = domain.box;
         Interval& side = box[static_cast<std::size_t>(face.coordinate)];
         side = Interval(face.upper ? side.hi : side.lo);
-        const CoverMinimum least = least_level(set, {box}, equilibrium.scale, budget, face_tolerance);
+        const CoverMinimum least = least_level(set, {box}, equilibrium.scale, budget, saddle_face_tolerance);
         part.boxes += least.boxes;
         const double at = expr::midpoint(set.level(point_box(list_of(face.at))));
         if (least.lower < part.verified) {
@@ -231,7 +233,7 @@ LevelPart domain_level(const AdmissibleSet& set, const StationaryPoint& equilibr
             part.at = face.at;
         }
         part.value =
-            std::min(part.value, std::fabs(at - least.lower) <= same_level_ratio * std::fabs(at) ? at : least.lower);
+            std::min(part.value, std::fabs(at - least.lower) <= same_saddle_ratio * std::fabs(at) ? at : least.lower);
         part.proved = part.proved && least.settled;
     }
     return part;

@@ -21,9 +21,9 @@ namespace {
 
 using Piece = EquilibriumCover::Piece;
 
-/// An extreme level is sharp if the bounds of Q over its piece differ by at most level_tolerance · max(|Q|,
-/// smallest_level), and the piece is narrower than sharp_width times the scales.
-constexpr double level_tolerance = 1e-13, smallest_level = 1e-6, sharp_width = 1e-6;
+/// An extreme level is sharp if the bounds of Q over its piece differ by at most equilibrium_level_tolerance · max(|Q|,
+/// smallest_split_level), and the piece is narrower than sharp_width times the scales.
+constexpr double equilibrium_level_tolerance = 1e-13, smallest_split_level = 1e-6, sharp_width = 1e-6;
 /// A side is split for the sake of the level only if it is at least this fraction of the widest side. A piece that is
 /// thin in some directions only may be empty without being excluded.
 constexpr double thinnest_split_ratio = 1.0 / 8.0;
@@ -138,7 +138,7 @@ public:
             const std::size_t best = queue.top().piece;
             const Piece p = cover.pieces[best];
             extreme = {up ? p.level.hi : p.level.lo, p.box};
-            const double size = std::max(std::fabs(p.level.lo), smallest_level);
+            const double size = std::max(std::fabs(p.level.lo), smallest_split_level);
             std::size_t k = decisive_side(p.box, scale_, [&](const Box& b) {
                 const Interval level = set_.level(b);
                 return width(level) / (1.0 + width(level));
@@ -146,7 +146,7 @@ public:
             const std::size_t w = widest(p);
             const double widest_width = width(p.box[w]) / scale_[w];
             if (!can_split(p.box, k) || width(p.box[k]) / scale_[k] < widest_width * thinnest_split_ratio) k = w;
-            const bool sharp = width(p.level) <= level_tolerance * size && widest_width <= sharp_width;
+            const bool sharp = width(p.level) <= equilibrium_level_tolerance * size && widest_width <= sharp_width;
             if (sharp || !can_split(p.box, k) || cover.boxes >= limit || set_.stopped()) break;
             queue.pop();
             gone[best] = true;

@@ -8,6 +8,7 @@
 #include <queue>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -21,12 +22,10 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
-
 /// An entry is constant if its interval over ℝⁿ is narrower than this fraction of 1 + |entry|: rounding errors only.
 constexpr double constant_width_ratio = 1e-12;
 /// `friction_level` ends if the bound is sharp to this fraction, or if the box is narrower than this.
-constexpr double level_tolerance = 1e-12, narrowest_face = 1e-13;
+constexpr double boundary_level_tolerance = 1e-12, narrowest_face = 1e-13;
 /// Eigenvalues of one frequency differ by at most this fraction of 1 + the largest. A mode is damped if the singular
 /// value of S V exceeds the same fraction of ‖S V‖.
 constexpr double same_frequency_ratio = 1e-9, damped_mode_ratio = 1e-9;
@@ -185,7 +184,7 @@ double friction_level(const LinearSystem& s, long budget) {
             friction += s.F[g] * expr::sqrt(square);
         }
         const double gain = -quadratic_form(S, v).lo;
-        if (!(gain > 0.0)) return inf;
+        if (!(gain > 0.0)) return infinity;
         const double f = std::max(0.0, friction.lo), T = std::max(0.0, quadratic_form(s.M, v).lo);
         return (expr::sqr(Interval(f) / Interval(gain)) * Interval(T) * Interval(0.5)).lo;
     };
@@ -204,19 +203,19 @@ double friction_level(const LinearSystem& s, long budget) {
     for (long used = 0; !queue.empty() && used < budget; ++used) {
         const Face face = queue.top();
         level = face.bound;
-        if (level == inf) return inf;
+        if (level == infinity) return infinity;
         std::size_t widest = 0;
         for (std::size_t k = 1; k < face.v.size(); ++k)
             if (width(face.v[k]) > width(face.v[widest])) widest = k;
         if (width(face.v[widest]) < narrowest_face) return level;
         const std::vector<double> c = centre(face.v);
-        if (bound(point_box(c)) - level <= level_tolerance * level && level > 0.0) return level;
+        if (bound(point_box(c)) - level <= boundary_level_tolerance * level && level > 0.0) return level;
         queue.pop();
         const auto halves = split(face.v, widest, 0.0, 1.0);
         queue.push({bound(halves.first), halves.first});
         queue.push({bound(halves.second), halves.second});
     }
-    return queue.empty() ? inf : queue.top().bound;
+    return queue.empty() ? infinity : queue.top().bound;
 }
 
 /// A motion without dissipation has W u = 0 (rows on which friction acts) and S u = 0 at all times, S = (C + Cᵀ)/2. Let
@@ -284,7 +283,7 @@ namespace {
 /// regular.
 double energy_bound(const LinearSystem& s) {
     const std::optional<IntervalMatrix> X = solve(s.K, transpose(s.W));
-    if (!X) return inf;
+    if (!X) return infinity;
     const IntervalMatrix A = s.W * *X;
     Interval sum;
     for (int i = 0; i < A.rows(); ++i)
@@ -351,7 +350,7 @@ EigenvectorEnd eigenvector_end(const LinearSystem& s) {
     const Matrix W = s.W.middle();
     const Vector lambda = least_squares(W.transpose(), force);
     if ((W.transpose() * lambda - force).norm() > span_tolerance * (1.0 + force.norm())) return end;
-    double reach = inf;
+    double reach = infinity;
     for (std::size_t g = 0; g < s.groups.size(); ++g) {
         double size = 0.0;
         for (const int r : s.groups[g]) size = std::hypot(size, lambda(r));
@@ -390,7 +389,7 @@ LinearClassification classify(const LinearSystem& s, long budget) {
         return c;
     }
     if (positive_definite(S) || positive_semidefinite(S)) {
-        c.friction_level = inf;
+        c.friction_level = infinity;
         const LosslessModes modes = lossless_modes(s);
         const bool decided = modes.none && modes.proved;
         c.kind = decided ? LinearClass::globally_attractive : LinearClass::undecided;

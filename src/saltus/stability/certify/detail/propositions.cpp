@@ -111,8 +111,6 @@ RestitutionBound sharp_for_two_rows(double condition_number) {
 
 namespace {
 
-bool is_zero(const proof::Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; }
-
 std::optional<proof::Condition> proposition_1_row(const ConditionScope& scope) {
     const proof::Enclosure& e = scope.enclosure();
     const ContactCoefficients coefficients = contact_coefficients(scope);
@@ -122,7 +120,8 @@ std::optional<proof::Condition> proposition_1_row(const ConditionScope& scope) {
     const std::vector<proof::IntervalMatrix> Z = e.curvatures(scope.domain);
     for (int r = e.constraints(); r < e.positions(); ++r)
         for (int i = 0; i < e.size(); ++i)
-            for (int j = 0; j < e.size(); ++j) constant = constant && is_zero(Z[static_cast<std::size_t>(r)](i, j));
+            for (int j = 0; j < e.size(); ++j)
+                constant = constant && proof::is_zero(Z[static_cast<std::size_t>(r)](i, j));
     return proof::Condition{"P1",
                             "Proposition 1 (condition 4): friction does not act on the gaps, W_N'M^-1 W_T = 0",
                             proof::Verdict::proved,
@@ -140,7 +139,7 @@ std::optional<proof::Condition> proposition_2_row(const ConditionScope& scope, b
     bool present = false, symmetric = true;
     for (int i = 0; i < e.size(); ++i)
         for (int j = 0; j < e.size(); ++j) {
-            present = present || !is_zero(C(i, j));
+            present = present || !proof::is_zero(C(i, j));
             symmetric = symmetric && (i == j || (is_point(C(i, j)) && is_point(C(j, i)) && C(i, j).lo == C(j, i).lo));
         }
     if (!present) return std::nullopt;

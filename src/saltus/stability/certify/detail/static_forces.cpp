@@ -58,7 +58,7 @@ std::vector<int> frictional_constraints(const Enclosure& e) {
     const IntervalVector coefficients = e.coefficients(whole_space(static_cast<std::size_t>(e.size())),
                                                        whole_space(static_cast<std::size_t>(e.size())));
     for (const model::Constraint& c : e.model().constraints)
-        if (!without_friction(c.friction, coefficients)) list.push_back(c.row);
+        if (!proof::without_friction(c.friction, coefficients)) list.push_back(c.row);
     return list;
 }
 
@@ -84,7 +84,7 @@ std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, cons
     std::vector<int> free;
     std::size_t frictional = 0;
     for (const model::Constraint& c : m.constraints) {
-        if (signs.empty() || without_friction(c.friction, coefficients)) {
+        if (signs.empty() || proof::without_friction(c.friction, coefficients)) {
             free.push_back(c.row);
             continue;
         }

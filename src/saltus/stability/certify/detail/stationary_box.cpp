@@ -17,7 +17,7 @@ namespace {
 /// A support is tried only if its forces balance ∇U to this fraction of 1 + |∇U|.
 constexpr double support_residual_ratio = 1e-6;
 /// Radii of the boxes that are tried, relative to 1 + |x|: from rounding to the largest useful box.
-constexpr double first_radius = 1e-13, largest_radius = 1e-3, radius_growth = 10.0;
+constexpr double first_box_radius = 1e-13, largest_radius = 1e-3, box_radius_growth = 10.0;
 /// The start of a search is larger than the equilibrium's box by this fraction of 1 + |q|: a few rounding errors.
 constexpr double start_margin = 1e-12;
 
@@ -99,7 +99,7 @@ StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const st
     if (!lu.isInvertible()) return {};
     const IntervalMatrix R(Matrix(lu.inverse()));
     const IntervalMatrix newton = R * residual(e, at, support, lambda);
-    for (double radius = first_radius; radius < largest_radius; radius *= radius_growth) {
+    for (double radius = first_box_radius; radius < largest_radius; radius *= box_radius_growth) {
         Box box;
         IntervalVector forces;
         IntervalMatrix step(n + m, 1);

@@ -65,12 +65,6 @@ constexpr double lower_energy_ratio = 1e-13;
 constexpr int polish_steps = 8, newton_steps = 60;
 constexpr double newton_converged = 1e-16;
 
-Vector middle(const IntervalVector& v) {
-    Vector x(static_cast<Index>(v.size()));
-    for (std::size_t k = 0; k < v.size(); ++k) x(static_cast<Index>(k)) = expr::midpoint(v[k]);
-    return x;
-}
-
 /// The functions of the model at one position, as numbers (midpoints of their enclosures).
 struct Point {
     double U = 0.0;
@@ -83,8 +77,8 @@ struct Point {
         const Box box = proof::point_box({q.data(), q.data() + q.size()});
         const Interval u = e.potential(box);
         U = expr::midpoint(u);
-        gradient = middle(e.gradient(box));
-        positions = middle(e.position_values(box));
+        gradient = proof::midpoints(e.gradient(box));
+        positions = proof::midpoints(e.position_values(box));
         hessian = e.hessian(box).middle();
         rows = e.row_matrix(box).middle().topRows(e.positions());
         M = e.mass(box).middle();

@@ -25,7 +25,7 @@ constexpr unsigned position_seed = 1;
 /// nonnegative if it exceeds −acceleration_tolerance.
 constexpr double closable_gap = 1e-5, acceleration_tolerance = 1e-9;
 /// It goes through 2^n subsets of the n closable gaps.
-constexpr std::size_t max_closable_gaps = 8;
+constexpr std::size_t max_closed_gaps = 8;
 /// The disk of friction directions is replaced by this number of directions in it.
 constexpr int friction_directions = 16;
 
@@ -42,12 +42,6 @@ constexpr double moving_speed = 1e-9, change_ratio = 1e-9;
 /// Forces are examined beside the equilibrium at this fraction of the coordinate's scale.
 constexpr double displacement_ratio = 0.125;
 
-Vector middle(const IntervalVector& v) {
-    Vector x(static_cast<Index>(v.size()));
-    for (std::size_t k = 0; k < v.size(); ++k) x(static_cast<Index>(k)) = expr::midpoint(v[k]);
-    return x;
-}
-
 /// The largest first acceleration at rest over all forces of the laws with which the other accelerations vanish.
 struct LargestAcceleration {
     bool found = false;            // such forces exist
@@ -62,7 +56,7 @@ public:
     explicit ForceProgram(const ForceSet& forces) {
         for (const ForceCone& c : forces.cones) {
             normals.push_back(static_cast<Index>(columns_.size()));
-            columns_.push_back(middle(c.normal));
+            columns_.push_back(proof::midpoints(c.normal));
             add_friction(c.friction, normals.back());
         }
         for (const proof::Friction& f : forces.sliders) add_friction(f, -1);
@@ -110,8 +104,8 @@ private:
             const int directions = group.size() == 1 ? 2 : friction_directions;
             for (int k = 0; k < directions; ++k) {
                 const double angle = 2.0 * std::numbers::pi * k / directions;
-                Vector v = std::cos(angle) * middle(group[0]);
-                if (group.size() > 1) v += std::sin(angle) * middle(group[1]);
+                Vector v = std::cos(angle) * proof::midpoints(group[0]);
+                if (group.size() > 1) v += std::sin(angle) * proof::midpoints(group[1]);
                 bound.of.push_back(static_cast<Index>(columns_.size()));
                 columns_.push_back(std::move(v));
             }
@@ -124,7 +118,7 @@ private:
 };
 
 LargestAcceleration largest_acceleration(const Accelerations& a) {
-    const Vector constant = middle(a.constant);
+    const Vector constant = proof::midpoints(a.constant);
     const ForceProgram forces(a.forces);
     LargestAcceleration result;
     if (forces.empty()) {
@@ -182,7 +176,7 @@ Witness opening_witness(const ConditionScope& scope, const std::vector<int>& I_C
     std::vector<int> closable;
     for (int r = e.constraints(); r < e.positions(); ++r)
         if (std::fabs(expr::midpoint(gaps[static_cast<std::size_t>(r)])) < closable_gap) closable.push_back(r);
-    if (closable.size() > max_closable_gaps) return best;
+    if (closable.size() > max_closed_gaps) return best;
     const std::size_t frictional = frictional_constraints(e).size();
     for (unsigned mask = 0; mask < (1U << closable.size()); ++mask) {
         const std::vector<int> closed = subset(closable, mask);

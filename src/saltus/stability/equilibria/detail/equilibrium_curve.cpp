@@ -18,13 +18,13 @@ using Index = Eigen::Index;
 // Lengths are in units of 1 + |q_i|, depths are relative (RestingManifold::depth), forces relative to Statics::size.
 
 // Steps of the continuation.
-constexpr double shortest_step = 1e-9;    ///< if a step must be shorter, the curve ends at a singular point
-constexpr double least_cosine = 0.9;      ///< of the angle between the tangents before and after a step
-constexpr double step_growth = 1.5;       ///< after each successful step
-constexpr double large_forces = 10.0;     ///< from this force size on, steps shrink like 1/force:
-constexpr double large_force_step = 0.2;  ///< step <= large_force_step · longest · large_forces/size
-constexpr double infinite_force = 1e5;    ///< a larger force size that still grows counts as infinite
-constexpr double growing_force = 1.01;    ///< the force grows if it is larger than this times the one before
+constexpr double shortest_curve_step = 1e-9;  ///< if a step must be shorter, the curve ends at a singular point
+constexpr double least_cosine = 0.9;          ///< of the angle between the tangents before and after a step
+constexpr double step_growth = 1.5;           ///< after each successful step
+constexpr double large_forces = 10.0;         ///< from this force size on, steps shrink like 1/force:
+constexpr double large_force_step = 0.2;      ///< step <= large_force_step · longest · large_forces/size
+constexpr double infinite_force = 1e5;        ///< a larger force size that still grows counts as infinite
+constexpr double growing_force = 1.01;        ///< the force grows if it is larger than this times the one before
 
 // The curve returns to its start if the start lies at a distance of −before_step ... step along the step, at most
 // beside_step · step beside it, and the cosine between the tangents is at least least_return_cosine.
@@ -111,7 +111,7 @@ public:
             const std::optional<Sample> next = sample_at(here, step);
             if (!next || next->tangent.dot(here.tangent) < least_cosine) {
                 step *= 0.5;
-                if (step < shortest_step) {
+                if (step < shortest_curve_step) {
                     out.end = Curve::End::singular;
                     return out;
                 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -12,7 +12,6 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 
 /// Newton's method for F(q, λ) = 0. The residual is max|F|/(1 + max|λ|), because large forces have large rounding

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -14,7 +14,6 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 using Index = Eigen::Index;
 using solvers::ProgramStatus;
 

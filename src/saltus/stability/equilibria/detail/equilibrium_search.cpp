@@ -18,13 +18,13 @@ namespace {
 using Index = Eigen::Index;
 
 // Lengths are in units of 1 + |q_i|, gaps relative to their position_scale, depths as RestingManifold::depth.
-constexpr double open_gap = 1e-9;         ///< a contact is open if its gap is larger
-constexpr double period_rounding = 1e-9;  ///< of q/P: positions at −P/2 up to this count as at +P/2
-constexpr double off_plane = 1e-7;        ///< largest distance of a position from the exact set that it belongs to
-constexpr double off_curve = 1e-6;        ///< largest distance from a curve
-constexpr double near_curve = 0.1;        ///< positions further from all samples of a curve are not on it
-constexpr int max_samples_beside = 4;     ///< samples of a curve from which a position on it is searched
-constexpr double outside_depth = -1e-8;   ///< a position of less depth is not in a region
+constexpr double open_contact_gap = 1e-9;  ///< a contact is open if its gap is larger
+constexpr double period_rounding = 1e-9;   ///< of q/P: positions at −P/2 up to this count as at +P/2
+constexpr double off_plane = 1e-7;         ///< largest distance of a position from the exact set that it belongs to
+constexpr double off_curve = 1e-6;         ///< largest distance from a curve
+constexpr double near_curve = 0.1;         ///< positions further from all samples of a curve are not on it
+constexpr int max_samples_beside = 4;      ///< samples of a curve from which a position on it is searched
+constexpr double outside_depth = -1e-8;    ///< a position of less depth is not in a region
 /// A region whose extent is less accurate than this was not covered to its ends.
 constexpr double incomplete_tolerance = 1e-6;
 constexpr int max_settles = 50;              ///< searches from one start and the positions that it leads to
@@ -253,13 +253,13 @@ CombinationSearch::AffineSearch CombinationSearch::search_affine(Vector q) {
 bool CombinationSearch::lift(RestPoint& p) {
     for (int tries = 0; tries < max_lifts; ++tries) {
         const RestingManifold::LeastGap least = manifold_.least_gap(p.q);
-        if (least.value > open_gap) return true;
+        if (least.value > open_contact_gap) return true;
         model_.move_to(p.q);
         const Vector cost =
             -model_.row(model_.model().contacts[static_cast<std::size_t>(least.contact)].row).transpose();
         if (!manifold_.settle(p, cost, lift_options)) return false;
     }
-    return manifold_.least_gap(p.q).value > open_gap;
+    return manifold_.least_gap(p.q).value > open_contact_gap;
 }
 
 bool CombinationSearch::in_set(std::size_t k, const Vector& q) {

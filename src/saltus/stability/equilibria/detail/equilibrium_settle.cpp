@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_manifold.hpp"
 
@@ -10,7 +10,6 @@ namespace saltus::stability {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The violation Σ|F| + Σ max(0, −gap) is relative (see RestingManifold).
 constexpr double balanced = 1e-12;           ///< without a cost the search ends if the violation is at most this
 constexpr double settled_violation = 1e-10;  ///< a search has succeeded if the violation is at most this in the end

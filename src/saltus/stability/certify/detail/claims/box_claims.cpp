@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/proof/cover.hpp"
 
@@ -13,7 +14,6 @@ using namespace saltus::proof;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// An inequality must hold with this fraction of the width of the enclosure to spare, and with `rounding_margin` of its
 /// size: enclosures of other programs may be a little wider.
 constexpr double claim_margin = 1.0 / 16.0, rounding_margin = 1e-12;
@@ -215,7 +215,7 @@ std::vector<int> ClaimScope::may_close(const Box& q) const {
 }
 
 double ClaimScope::kinetic(const Box& q) const {
-    return std::isinf(level) ? inf : (Interval(level) - Interval(Q(q).lo)).hi;
+    return std::isinf(level) ? infinity : (Interval(level) - Interval(Q(q).lo)).hi;
 }
 
 std::optional<ClaimValue> empty_leaf(const ClaimScope& scope, const Box& q) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/laws.hpp"
@@ -19,7 +20,6 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// Subsets of more gaps or elements than this are not enumerated.
 constexpr std::size_t max_subsets_of = 6;
 /// β and σ exceed the computed bounds by these fractions, so that their claims hold with a margin.
@@ -184,7 +184,7 @@ private:
         }
         const double largest = largest_eigenvalue(B, M_);
         if (!std::isfinite(largest)) return std::nullopt;
-        double form = 0.0, inertia = inf;
+        double form = 0.0, inertia = infinity;
         for (int i = 0; i < B.rows(); ++i) {
             inertia = std::min(inertia, M_(i, i).lo);
             for (int j = 0; j < B.cols(); ++j) form = std::max({form, std::fabs(B(i, j).lo), std::fabs(B(i, j).hi)});

@@ -28,6 +28,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
@@ -46,7 +47,6 @@ using Eigen::Index;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// Samples are taken in boxes of these half widths, in units of the scales, until no witness is left: a condition that
 /// fails far away may hold next to the equilibrium.
 constexpr double sample_radii[] = {1.0, 0.1, 0.01};
@@ -269,7 +269,7 @@ private:
             else
                 domain.emplace_back(q_[k] - samples_.radius * scale_[k], q_[k] + samples_.radius * scale_[k]);
         }
-        rows().push_back(condition_1_kinetic_energy({set, point_, none, domain, inf, 0.0, options_.budget}));
+        rows().push_back(condition_1_kinetic_energy({set, point_, none, domain, infinity, 0.0, options_.budget}));
         if (!model_.autonomous && rows().back().verdict == Verdict::proved) {
             rows().back().verdict = Verdict::not_examined;
             rows().back().evidence = "the forces depend on the time";

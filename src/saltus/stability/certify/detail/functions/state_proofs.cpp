@@ -9,6 +9,7 @@
 #include <queue>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 
 namespace saltus::stability {
@@ -17,7 +18,6 @@ using namespace saltus::proof;
 
 namespace {
 
-constexpr double inf = Interval::infinity;
 /// Radii are tried from the largest one downwards by this factor, then refined by bisection.
 constexpr double largest_radius = 1e6, smallest_radius = 1e-6, radius_factor = 4.0;
 constexpr int radius_bisections = 6;
@@ -125,7 +125,7 @@ public:
 
     /// A lower bound of V − V(x_e) on the faces of B, by branch and bound.
     double boundary_level(const Box& box) {
-        if (!bounded(box)) return inf;
+        if (!bounded(box)) return infinity;
         const double V_e = V_.value(r_.equilibrium).hi;
         struct Item {
             double lower;
@@ -171,7 +171,7 @@ public:
         Interval mean = V_.value(point_box(c));
         const std::vector<Interval> slope = V_.gradient(b);
         for (std::size_t k = 0; k < b.size(); ++k) mean = mean + slope[k] * (b[k] - Interval(c[k]));
-        double lower = direct.defined ? direct.lo : -inf;
+        double lower = direct.defined ? direct.lo : -infinity;
         if (mean.defined) lower = std::max(lower, mean.lo);
         return lower;
     }
@@ -195,7 +195,7 @@ StateProof prove_around(const StateFunction& V, const Enclosure& enclosure, cons
         search.boxes += one.boxes;
         return proved;
     };
-    if (!proves(inf)) {
+    if (!proves(infinity)) {
         double radius = largest_radius;
         while (radius >= smallest_radius && !proves(radius)) radius /= radius_factor;
         if (radius >= smallest_radius) {

@@ -23,7 +23,7 @@ constexpr double negligible_change = 1e-7;
 /// V <= V_e + flat · (largest sampled difference): not positive.
 constexpr double flat = 1e-12;
 /// A state rests if its velocities are below this fraction of their scales.
-constexpr double rest = 1e-7;
+constexpr double resting_speed = 1e-7;
 constexpr double default_horizon = 10.0;  // s
 
 struct Sample {
@@ -81,7 +81,7 @@ private:
     bool resting(const Sample& s) const {
         const std::size_t n = s.u.size();
         for (std::size_t i = 0; i < n; ++i)
-            if (std::fabs(s.u[i]) > rest * r_.scale[n + i]) return false;
+            if (std::fabs(s.u[i]) > resting_speed * r_.scale[n + i]) return false;
         return true;
     }
     bool equilibrium(const Sample& s) {

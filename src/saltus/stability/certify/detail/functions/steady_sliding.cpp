@@ -41,8 +41,8 @@ constexpr double zero_real_part = 1e-9;
 
 const char* const text_equilibrium = "there is an equilibrium in which the sliders slide steadily";
 const char* const text_direction = "next to it no slip velocity changes its sign, so that friction is a smooth force";
-const char* const text_falls = "V = x'Px > 0 falls along all motions next to it, x = (q - q_e, u)";
-const char* const text_grows = "V = x'Px grows along all motions next to it, and V > 0 at some states";
+const char* const text_sliding_falls = "V = x'Px > 0 falls along all motions next to it, x = (q - q_e, u)";
+const char* const text_sliding_grows = "V = x'Px grows along all motions next to it, and V > 0 at some states";
 const char* const text_carried = "rest relative to the moving surface is a steady motion";
 
 /// The solution of AᵀP + PA = S, as a system of m² linear equations. Empty if it is singular.
@@ -141,17 +141,17 @@ private:
         c.classification = "linearised next to steady sliding";
         const bool grows = growth > zero_real_part * largest, falls = growth < -zero_real_part * largest;
         if (!grows && !falls)
-            return undecided("4", text_falls,
+            return undecided("4", text_sliding_falls,
                              "the largest real part of the eigenvalues is 0: the linearised motion does not "
                              "decide");
-        if (falls && asked) return undecided("4", text_grows, "all eigenvalues have negative real parts");
+        if (falls && asked) return undecided("4", text_sliding_grows, "all eigenvalues have negative real parts");
         // S = diag(1/scale²), so that all coordinates count alike.
         std::vector<double> scale(2 * n, 1.0);
         for (std::size_t i = 0; i < n; ++i) scale[n + i] = std::max(largest, 1e-6);
         Matrix S = Matrix::Zero(A.rows(), A.cols());
         for (Index i = 0; i < S.rows(); ++i) S(i, i) = (grows ? 1.0 : -1.0) / (scale[ix(i)] * scale[ix(i)]);
         const Matrix P = lyapunov_solution(A, S);
-        if (P.size() == 0) return undecided("4", text_grows, "two eigenvalues have the sum 0");
+        if (P.size() == 0) return undecided("4", text_sliding_grows, "two eigenvalues have the sum 0");
         StateFunction V = StateFunction::quadratic(smooth_, P);
         V.set_centre(box.q);
         StateProof proof;
@@ -172,7 +172,7 @@ private:
         std::string real = "largest real part " + number(growth) + " 1/s";
         c.conditions.push_back(
             {"4",
-             grows ? text_grows : text_falls,
+             grows ? text_sliding_grows : text_sliding_falls,
              decided ? Verdict::proved : Verdict::numerical,
              decided ? real + "; the second derivative of the rate of V is definite in a box of half width " +
                            number(proof.radius) + " (" + boxes_text(proof.boxes) + ")"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace saltus {
+namespace saltus::error_test {
 
 TEST(Place, IsToldAsFarAsItIsKnown) {
     EXPECT_EQ(to_string({}), "");
@@ -45,4 +45,4 @@ TEST(ExpectationDeathTest, ThatFailsNamesItselfAndAborts) {
     EXPECT_DEATH(SALTUS_EXPECT(1 + 1 == 3), "saltus: misuse: expected 1 \\+ 1 == 3 \\(.*error_test.cpp:[0-9]+\\)");
 }
 
-}  // namespace saltus
+}  // namespace saltus::error_test

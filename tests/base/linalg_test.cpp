@@ -9,7 +9,7 @@
 
 #include "saltus/base/eigenvalues.hpp"
 
-namespace saltus {
+namespace saltus::linalg_test {
 
 namespace {
 
@@ -206,4 +206,4 @@ TEST(Eigenvalues, OfMatricesThatAreNotSymmetric) {
     EXPECT_TRUE(eigenvalues(Matrix(0, 0)).empty());
 }
 
-}  // namespace saltus
+}  // namespace saltus::linalg_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace saltus {
+namespace saltus::short_vector_test {
 namespace {
 
 using Short = ShortVector<int, 3>;
@@ -60,4 +60,4 @@ TEST(ShortVector, TakesTheElementsOfAnyList) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::short_vector_test

@@ -10,7 +10,7 @@
 #include <limits>
 #include <random>
 
-namespace saltus {
+namespace saltus::text_test {
 
 TEST(NumberText, IsTheShortestThatReadsBackAsTheSameDouble) {
     EXPECT_EQ(number_text(0.1), "0.1");
@@ -122,4 +122,4 @@ TEST(Counted, AddsAnSUnlessOne) {
     EXPECT_EQ(counted(2, "contact"), "2 contacts");
 }
 
-}  // namespace saltus
+}  // namespace saltus::text_test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace saltus {
+namespace saltus::visible_text_test {
 namespace {
 
 TEST(VisibleText, WritesControlCharactersAsText) {
@@ -39,4 +39,4 @@ TEST(VisibleText, HasNoControlCharacterForAnyTwoBytes) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::visible_text_test

@@ -11,7 +11,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::basin_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -154,4 +154,4 @@ TEST(BasinCommand, RefusesMoreMotionsThanFitIntoMemory) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::basin_test

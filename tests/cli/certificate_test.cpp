@@ -10,7 +10,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::certificate_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -120,4 +120,4 @@ TEST(Certificates, AReportPageSaysThatTheCertificateWasChecked) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::certificate_test

@@ -12,7 +12,7 @@
 
 #include "process.hpp"
 
-namespace saltus {
+namespace saltus::check_test {
 
 namespace {
 
@@ -456,4 +456,4 @@ TEST(CommandLine, NamesTheUnknownCommand) {
     EXPECT_NE(complaint(saltus({"chekc", model("rocking-bar")})).find("chekc"), std::string::npos);
 }
 
-}  // namespace saltus
+}  // namespace saltus::check_test

@@ -7,7 +7,7 @@
 #include "reference/reference.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::compare_test {
 namespace {
 
 using test::Outcome;
@@ -114,4 +114,4 @@ TEST(Compare, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::compare_test

@@ -15,7 +15,7 @@
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
-namespace saltus {
+namespace saltus::docs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -352,4 +352,4 @@ TEST(Documentation, ShellsAcceptTheCompletion) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::docs_test

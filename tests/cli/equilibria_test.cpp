@@ -10,7 +10,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::equilibria_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -152,4 +152,4 @@ TEST(EquilibriaCommand, ResolvesAWeightBesideAStiffSpring) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::equilibria_test

@@ -6,7 +6,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::gain_study_test {
 namespace {
 
 using test::Outcome;
@@ -63,4 +63,4 @@ TEST(GainStudyCommand, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::gain_study_test

@@ -8,7 +8,7 @@
 
 #include "cli/interrupt.hpp"
 
-namespace saltus::cli {
+namespace saltus::cli::guard_test {
 namespace {
 
 constexpr int finished = 7;  // an exit code that nothing else uses
@@ -52,4 +52,4 @@ TEST(Guard, LeavesACommandInPeaceThatNobodyInterrupts) {
 }
 
 }  // namespace
-}  // namespace saltus::cli
+}  // namespace saltus::cli::guard_test

@@ -13,7 +13,7 @@
 #include "saltus/io/problem/fclib.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::impact_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -483,4 +483,4 @@ TEST(SimulateEnergy, RefusesWhatContradictsItself) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::impact_test

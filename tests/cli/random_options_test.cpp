@@ -18,7 +18,7 @@
 #include "process.hpp"
 #include "saltus/base/text.hpp"
 
-namespace saltus {
+namespace saltus::random_options_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::random_options_test

@@ -6,7 +6,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::regulation_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -67,4 +67,4 @@ TEST(RegulationCommand, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::regulation_test

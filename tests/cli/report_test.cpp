@@ -11,7 +11,7 @@
 #include "process.hpp"
 #include "saltus/io/problem/fclib.hpp"
 
-namespace saltus {
+namespace saltus::report_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -152,4 +152,4 @@ TEST(ReportCommand, RefusesDamagedDocuments) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::report_test

@@ -13,7 +13,7 @@
 
 #include "process.hpp"
 
-namespace saltus {
+namespace saltus::result_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ TEST(ControlCharacters, OfNamesAreShownAsText) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::result_files_test

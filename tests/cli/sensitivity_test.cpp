@@ -11,7 +11,7 @@
 #include "reference/reference.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::sensitivity_test {
 namespace {
 
 using namespace saltus::test;
@@ -230,4 +230,4 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::sensitivity_test

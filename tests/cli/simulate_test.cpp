@@ -26,7 +26,7 @@
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 
-namespace saltus {
+namespace saltus::simulate_test {
 
 namespace {
 
@@ -738,4 +738,4 @@ TEST(Simulate, HelpNamesItsOptions) {
     EXPECT_NE(run.out.find("Example:  saltus simulate models/bouncing-ball.toml"), std::string::npos);
 }
 
-}  // namespace saltus
+}  // namespace saltus::simulate_test

@@ -10,7 +10,7 @@
 
 #include "process.hpp"
 
-namespace saltus {
+namespace saltus::solve_refusals_test {
 namespace {
 
 test::Outcome solve(const std::string& path) { return test::shell(SALTUS_EXE " solve '" + path + "'"); }
@@ -72,4 +72,4 @@ TEST(SolveRefusals, TellWhatIsNoProblemFile) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::solve_refusals_test

@@ -7,7 +7,7 @@
 
 #include "process.hpp"
 
-namespace saltus {
+namespace saltus::solve_test {
 namespace {
 
 const char* const contact = "3 1 0 3 3 3 3  15 -1 -2  -1 14 1  -2 1 16  -1 2 3  0.1\n";
@@ -143,4 +143,4 @@ TEST_F(Solve, TakesTheMethodAndTheTolerance) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::solve_test

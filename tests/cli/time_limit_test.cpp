@@ -9,7 +9,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::time_limit_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -69,4 +69,4 @@ TEST(TimeLimit, EndsAStudyOfManyMotions) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::time_limit_test

@@ -8,7 +8,7 @@
 #include "saltus/model/support.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::control_law_test {
 namespace {
 
 using namespace saltus::test;
@@ -276,4 +276,4 @@ TEST(Saturation, IsRefusedWithShapingAndByTheCertificateOfRegulation) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::control_law_test

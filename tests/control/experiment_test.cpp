@@ -6,7 +6,7 @@
 #include "reference/reference.hpp"
 #include "saltus/control/rest.hpp"
 
-namespace saltus {
+namespace saltus::experiment_test {
 namespace {
 
 using namespace saltus::control;
@@ -115,4 +115,4 @@ TEST(Experiment, CaseAOfTheFlexibleArmLosesItsDeformation) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::experiment_test

@@ -6,7 +6,7 @@
 #include "saltus/control/gains/gain_solve.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::gain_test {
 namespace {
 
 using namespace saltus::control;
@@ -246,4 +246,4 @@ TEST(SolveFor, RefusesTextsThatAreNoTargets) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::gain_test

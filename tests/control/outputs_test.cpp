@@ -8,7 +8,7 @@
 #include "saltus/model/outputs.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::outputs_test {
 namespace {
 
 using namespace saltus::control;
@@ -161,4 +161,4 @@ TEST(Outputs, RefuseWhatIsNotKnown) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::outputs_test

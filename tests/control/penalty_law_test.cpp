@@ -7,7 +7,7 @@
 #include "saltus/model/support.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::penalty_law_test {
 namespace {
 
 using namespace saltus::test;
@@ -135,4 +135,4 @@ TEST(PenaltyLaw, IsRefusedIfItIsNoStiffnessOrIfAnAnalysisNeedsAConstantOne) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::penalty_law_test

@@ -9,7 +9,7 @@
 #include "saltus/control/penalty/detail/second_variation.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::penalty_limit_test {
 namespace {
 
 using namespace saltus::control;
@@ -208,4 +208,4 @@ q = { q = 1.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::penalty_limit_test

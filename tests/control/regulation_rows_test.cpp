@@ -6,7 +6,7 @@
 #include "support.hpp"
 
 /// Closed loops that the theorems do not cover, each with the row that says why, and witnesses looked at once more.
-namespace saltus {
+namespace saltus::regulation_rows_test {
 namespace {
 
 using namespace saltus::control;
@@ -434,4 +434,4 @@ q = { x = 0.0, y = 1.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::regulation_rows_test

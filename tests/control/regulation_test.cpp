@@ -9,7 +9,7 @@
 #include "saltus/control/regulation/detail/regulation_domain.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::regulation_test {
 namespace {
 
 using namespace saltus::control;
@@ -375,4 +375,4 @@ q = { q1 = 1.0, q2 = 1.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::regulation_test

@@ -11,7 +11,7 @@
 #include "saltus/sensitivity/variables.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::sampled_control_test {
 namespace {
 
 using namespace saltus::test;
@@ -271,4 +271,4 @@ TEST(SampledControl, FailsWhereItsForceIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::sampled_control_test

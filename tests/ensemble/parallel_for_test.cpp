@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace saltus::ensemble {
+namespace saltus::ensemble::parallel_for_test {
 namespace {
 
 TEST(ParallelFor, GivesTheSameResultForAnyNumberOfThreads) {
@@ -81,4 +81,4 @@ TEST(ParallelFor, IsCompleteForZeroCalls) {
 }
 
 }  // namespace
-}  // namespace saltus::ensemble
+}  // namespace saltus::ensemble::parallel_for_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace saltus::ensemble {
+namespace saltus::ensemble::starts_test {
 namespace {
 
 TEST(Grid, HasBothEndsAndFinerLevelsKeepTheBitsOfCoarserOnes) {
@@ -77,4 +77,4 @@ TEST(Wilson, AgreesWithItsDefiningEquation) {
 }
 
 }  // namespace
-}  // namespace saltus::ensemble
+}  // namespace saltus::ensemble::starts_test

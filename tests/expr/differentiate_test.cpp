@@ -13,7 +13,7 @@
 #include "expr/random_expression.hpp"
 #include "saltus/expr/tape.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::differentiate_test {
 namespace {
 
 using testing::eps;
@@ -462,4 +462,4 @@ TEST(Derivative, IsZeroForSymbolsThatOnlyLookAlike) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::differentiate_test

@@ -17,7 +17,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::emit_test {
 namespace {
 
 using testing::Random;
@@ -171,4 +171,4 @@ TEST(EmittedSource, IsOneFunctionThatIncludesNothingButMath) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::emit_test

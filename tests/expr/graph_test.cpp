@@ -14,7 +14,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/expr/differentiate.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::graph_test {
 namespace {
 
 using testing::eps;
@@ -512,4 +512,4 @@ TEST(GraphLimits, DeepGraphsNeedNoStack) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::graph_test

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace saltus::expr {
+namespace saltus::expr::interval_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -613,4 +613,4 @@ constexpr Interval compile_time = (Interval(1.0, 2.0) + 3.0) * Interval(-1.0, 2.
 static_assert(compile_time.lo == -6.0 && compile_time.hi == 10.0);
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::interval_test

@@ -7,7 +7,7 @@
 
 #include "saltus/expr/parse.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::jumps_test {
 namespace {
 
 struct Search {
@@ -107,4 +107,4 @@ TEST(Jumps, AreNamedByTheOperationAndThePlace) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::jumps_test

@@ -13,7 +13,7 @@
 
 #include "expr/random_expression.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::parse_test {
 namespace {
 
 using testing::eps;
@@ -557,4 +557,4 @@ TEST(Parser, ReadsWhatToStringWrites) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::parse_test

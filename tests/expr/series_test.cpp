@@ -14,7 +14,7 @@
 #include "allocations.hpp"
 #include "expr/random_expression.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::series_test {
 namespace {
 
 using testing::eps;
@@ -748,4 +748,4 @@ TEST(SeriesBounds, SwitchesKeepTheirSidesAndReportTheRadiusOfTheirFunction) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::series_test

@@ -13,7 +13,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::tape_interval_test {
 namespace {
 
 using testing::eps;
@@ -244,4 +244,4 @@ TEST(TapeInterval, TheAngleOnTheCutIsTheOneThatNumbersHave) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::tape_interval_test

@@ -15,7 +15,7 @@
 #include "expr/random_expression.hpp"
 #include "saltus/expr/differentiate.hpp"
 
-namespace saltus::expr {
+namespace saltus::expr::tape_test {
 namespace {
 
 using testing::Program;
@@ -381,4 +381,4 @@ TEST(Tape, TakesASymbolOfKindParameterAsAVariable) {
 }
 
 }  // namespace
-}  // namespace saltus::expr
+}  // namespace saltus::expr::tape_test

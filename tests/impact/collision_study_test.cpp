@@ -7,7 +7,7 @@
 
 #include "frictional_collisions.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::collision_study_test {
 namespace {
 
 using namespace test;
@@ -174,4 +174,4 @@ TEST(CollisionStudy, OfAPatchIsJudgedByTheGivenImpulses) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::collision_study_test

@@ -11,7 +11,7 @@
 #include "allocations.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::collision_test {
 namespace {
 
 using solvers::Law;
@@ -577,4 +577,4 @@ TEST(Collide, ReportsNumbersThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::collision_test

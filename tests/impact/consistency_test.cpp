@@ -10,7 +10,7 @@
 #include "saltus/impact/consistency/consistency_mesh.hpp"
 #include "saltus/impact/work/work.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::consistency_test {
 namespace {
 
 using namespace test;
@@ -349,4 +349,4 @@ TEST(Mesh, PointsLieOnTheBoundaryAndTrianglesFaceOutwards) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::consistency_test

@@ -10,7 +10,7 @@
 #include "frictional_collisions.hpp"
 #include "saltus/impact/work/frictional_work.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::decided_test {
 namespace {
 
 using namespace test;
@@ -175,4 +175,4 @@ TEST(Cause, OfHundredsOfContactsNeedsNoCornerPoints) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::decided_test

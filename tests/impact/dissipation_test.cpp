@@ -9,7 +9,7 @@
 #include "collisions.hpp"
 #include "reference/reference.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::dissipation_tests {
 namespace {
 
 using namespace test;
@@ -122,4 +122,4 @@ TEST(Dissipation, IsNeverPromisedWhereNewtonsLawCreatesEnergy) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::dissipation_tests

@@ -10,7 +10,7 @@
 #include "saltus/impact/consistency/consistency_boundary.hpp"
 #include "saltus/impact/work/frictional_work.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::frictional_consistency_test {
 namespace {
 
 using namespace test;
@@ -246,4 +246,4 @@ TEST(FrictionalBoundary, HoldsWhatTheProgramsCallConsistent) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::frictional_consistency_test

@@ -11,7 +11,7 @@
 #include "saltus/sets/friction_cone.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::frictional_work_test {
 namespace {
 
 using namespace test;
@@ -339,4 +339,4 @@ TEST(FrictionalWork, LawsThatAreNoConesOfThisKindAreRefused) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::frictional_work_test

@@ -7,7 +7,7 @@
 #include "saltus/impact/audit/law_outcomes.hpp"
 #include "saltus/impact/consistency/consistency_boundary.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::velocity_picture_test {
 namespace {
 
 using namespace test;
@@ -180,4 +180,4 @@ TEST(LawOutcomes, OfTheForkliftFollowTheForkAndLeaveTheSet) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::velocity_picture_test

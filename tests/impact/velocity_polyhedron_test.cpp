@@ -5,7 +5,7 @@
 
 #include "collisions.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::velocity_polyhedron_test {
 namespace {
 
 using namespace test;
@@ -133,4 +133,4 @@ TEST(TangentCone, AndItsPolarAreOrthogonal) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::velocity_polyhedron_test

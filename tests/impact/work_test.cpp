@@ -8,7 +8,7 @@
 #include "collisions.hpp"
 #include "saltus/impact/consistency/velocity_polyhedron.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::work_test {
 namespace {
 
 using namespace test;
@@ -414,4 +414,4 @@ TEST(Bilateral, AContactThatTheConstraintHoldsDoesNothing) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::work_test

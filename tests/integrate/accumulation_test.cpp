@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace saltus::integrate {
+namespace saltus::integrate::accumulation_test {
 
 namespace {
 
@@ -108,4 +108,4 @@ TEST(Accumulation, IrregularImpactsEndWhenTheirMotionIsNegligible) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::accumulation_test

@@ -14,7 +14,7 @@
 #include "saltus/model/series.hpp"
 #include "saltus/model/system.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::accuracy_test {
 namespace {
 
 using test::event_driven;
@@ -252,4 +252,4 @@ TEST(Restitution, OfAllClosedContactsCreatesNoEnergyInAChainOfBeads) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::accuracy_test

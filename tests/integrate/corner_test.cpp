@@ -10,7 +10,7 @@
 #include "integrate/small_models.hpp"
 #include "saltus/integrate/simulate.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::corner_test {
 
 namespace {
 
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(BothWays, Corner, testing::Bool(),
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::corner_test

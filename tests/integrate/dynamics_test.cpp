@@ -7,7 +7,7 @@
 
 #include "integrate/small_models.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::dynamics_test {
 
 namespace {
 
@@ -265,4 +265,4 @@ TEST(Dynamics, AModeMustFitTheModel) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::dynamics_test

@@ -7,7 +7,7 @@
 
 #include "integrate/small_models.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::event_run_test {
 
 namespace {
 
@@ -98,4 +98,4 @@ TEST(EventRun, RecordsOnlyWhenItIsAskedTo) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::event_run_test

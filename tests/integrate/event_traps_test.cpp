@@ -14,7 +14,7 @@
 #include "integrate/small_models.hpp"
 #include "saltus/integrate/simulate.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::event_traps_test {
 
 namespace {
 
@@ -267,4 +267,4 @@ TEST(EventTrapJudge, TheFirstOfManyZerosIsFound) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::event_traps_test

@@ -8,7 +8,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::few_rows_test {
 namespace {
 
 using solvers::FrictionProblem;
@@ -144,4 +144,4 @@ TEST(FewRows, SayWhenTheyAreNotSolved) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::few_rows_test

@@ -7,7 +7,7 @@
 
 #include "integrate/small_models.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::mode_change_test {
 
 namespace {
 
@@ -186,4 +186,4 @@ TEST(ModeChange, AFreeClutchThatRunsBackwardsIsStopped) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::mode_change_test

@@ -16,7 +16,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::mode_series_test {
 namespace {
 
 model::Model from_text(const std::string& text) { return model::build(io::parse_model(text, "test"), {}); }
@@ -207,4 +207,4 @@ u = { x = 1.0 }
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::mode_series_test

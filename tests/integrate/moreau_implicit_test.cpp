@@ -3,7 +3,7 @@
 
 #include "integrate/moreau_runs.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::moreau_implicit_test {
 namespace {
 
 using namespace saltus::integrate::test;
@@ -160,4 +160,4 @@ TEST(MoreauImplicit, HoldsConstraintsAndFriction) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::moreau_implicit_test

@@ -9,7 +9,7 @@
 #include "integrate/moreau_runs.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::moreau_lanes_test {
 namespace {
 
 using moreau::LaneStepper;
@@ -163,4 +163,4 @@ TEST(LaneStepper, SaysWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::moreau_lanes_test

@@ -3,7 +3,7 @@
 
 #include "integrate/moreau_runs.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::moreau_laws_test {
 namespace {
 
 using namespace saltus::integrate::test;
@@ -130,4 +130,4 @@ TEST(MoreauLaws, ComeToRestUnderPoissons) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::moreau_laws_test

@@ -9,7 +9,7 @@
 #include "allocations.hpp"
 #include "integrate/moreau_runs.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::moreau_test {
 namespace {
 
 using namespace saltus::integrate::test;
@@ -567,4 +567,4 @@ TEST(MoreauRun, AllocatesNothingInItsSteps) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::moreau_test

@@ -10,7 +10,7 @@
 // Orthotropic friction on contacts, constraints and sliders, also with one coefficient that is or becomes zero, and
 // Contensou's law. Judged by closed forms, and by Moreau's scheme, which decides stick and slip in another way.
 
-namespace saltus::integrate {
+namespace saltus::integrate::orthotropic_friction_test {
 
 namespace {
 
@@ -198,4 +198,4 @@ TEST(EnergyBalance, KeepsItsDigitsWhileAMovingTableDoesMuchMoreWorkThanThereIsEn
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::orthotropic_friction_test

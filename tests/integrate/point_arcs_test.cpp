@@ -19,7 +19,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::point_arcs_test {
 namespace {
 
 using test::model_of;
@@ -259,4 +259,4 @@ TEST(PointArcs, SeriesOfANetNeedMemoryInProportionToItsPoints) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::point_arcs_test

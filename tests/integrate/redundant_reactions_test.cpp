@@ -12,7 +12,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::redundant_reactions_test {
 namespace {
 
 using test::model_of;
@@ -253,4 +253,4 @@ u = { x = 1 }
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::redundant_reactions_test

@@ -15,7 +15,7 @@
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::repeated_runs_test {
 namespace {
 
 model::Model shipped(const std::string& name) {
@@ -201,4 +201,4 @@ TEST(GaussRule, IntegratesPolynomialsOfItsDegreeExactly) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::repeated_runs_test

@@ -10,7 +10,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::rest_test {
 namespace {
 
 using test::model_of;
@@ -132,4 +132,4 @@ TEST(LongRun, OfTooManyEqualStepsIsRefused) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::rest_test

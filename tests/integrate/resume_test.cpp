@@ -15,7 +15,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::resume_test {
 namespace {
 
 using trajectory::Event;
@@ -196,4 +196,4 @@ TEST(Resume, RefusesPointsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::resume_test

@@ -13,7 +13,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::series_arcs_test {
 namespace {
 
 using test::model_of;
@@ -177,4 +177,4 @@ d = 0
 }
 
 }  // namespace
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::series_arcs_test

@@ -12,7 +12,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/simulate.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::sparse_stages_test {
 
 namespace {
 
@@ -267,4 +267,4 @@ TEST(LargeSystem, MovesTheSameWithFiveAndSevenStages) {
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::sparse_stages_test

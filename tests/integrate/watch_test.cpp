@@ -5,7 +5,7 @@
 
 #include "integrate/small_models.hpp"
 
-namespace saltus::integrate {
+namespace saltus::integrate::watch_test {
 
 namespace {
 
@@ -173,4 +173,4 @@ TEST(MadeByAnImpact, IsAChangeInWhichSomeClutchRunsBackwardsWhateverElseIsZero) 
 
 }  // namespace
 
-}  // namespace saltus::integrate
+}  // namespace saltus::integrate::watch_test

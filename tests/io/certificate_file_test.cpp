@@ -10,7 +10,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/detail/sha256.hpp"
 
-namespace saltus::io {
+namespace saltus::io::certificate_file_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -74,4 +74,4 @@ TEST(CertificateFile, RefusesAModelThatIsNotUtf8) {
 }
 
 }  // namespace
-}  // namespace saltus::io
+}  // namespace saltus::io::certificate_file_test

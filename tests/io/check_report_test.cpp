@@ -11,7 +11,7 @@
 #include "saltus/model/build.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::check_report_test {
 
 namespace {
 
@@ -257,4 +257,4 @@ TEST(CheckJson, EscapesNames) {
         "a \"quoted\" \\ name \u00fc");
 }
 
-}  // namespace saltus
+}  // namespace saltus::check_report_test

@@ -17,7 +17,7 @@
 #include <hdf5.h>
 #endif
 
-namespace saltus {
+namespace saltus::fclib_test {
 
 namespace {
 
@@ -530,4 +530,4 @@ TEST(Fclib, RefusesFilesCutShortOrDamaged) {
 
 #endif
 
-}  // namespace saltus
+}  // namespace saltus::fclib_test

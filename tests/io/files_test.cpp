@@ -12,7 +12,7 @@
 #include "saltus/base/error.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::files_test {
 
 namespace {
 
@@ -113,4 +113,4 @@ TEST(WriteFile, ShowsAReaderTheOldContentOrTheNewButNeverAPart) {
     EXPECT_EQ(parts, 0);
 }
 
-}  // namespace saltus
+}  // namespace saltus::files_test

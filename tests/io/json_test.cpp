@@ -8,7 +8,7 @@
 
 #include "saltus/io/report/detail/csv.hpp"
 
-namespace saltus {
+namespace saltus::json_test {
 
 namespace {
 
@@ -65,4 +65,4 @@ TEST(Csv, LeavesCellsEmptyForMissingNumbers) {
     EXPECT_EQ(std::move(csv).text(), "a,\"b,c\"\n,,2,1,\n");
 }
 
-}  // namespace saltus
+}  // namespace saltus::json_test

@@ -16,7 +16,7 @@
 #include "saltus/stability/lyapunov_balance.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::motion_files_test {
 namespace {
 
 using integrate::MotionPart;
@@ -122,4 +122,4 @@ TEST(MotionFiles, OfAContinuedMotionAreThoseOfOneInMemory) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::motion_files_test

@@ -20,7 +20,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::motion_view_test {
 
 namespace {
 
@@ -371,4 +371,4 @@ TEST(Report, StaticPagesHavePicturesAndSaySo) {
 
 }  // namespace
 
-}  // namespace saltus
+}  // namespace saltus::motion_view_test

@@ -7,7 +7,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::provenance_test {
 
 namespace {
 
@@ -71,4 +71,4 @@ TEST(ModelFile, CarriesTheBytesAndTheDescriptionOfOneReading) {
     EXPECT_EQ(file.description.q.size(), 1U);
 }
 
-}  // namespace saltus
+}  // namespace saltus::provenance_test

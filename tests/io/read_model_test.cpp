@@ -9,7 +9,7 @@
 #include "saltus/model/build.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::read_model_test {
 
 namespace {
 
@@ -287,4 +287,4 @@ TEST(ReadModel, RefusesBytesThatAreNotText) {
         << foreign;
 }
 
-}  // namespace saltus
+}  // namespace saltus::read_model_test

@@ -15,7 +15,7 @@
 #include "saltus/base/text.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::read_problem_test {
 
 namespace {
 
@@ -753,4 +753,4 @@ TEST(ReadProblem, SurvivesRandomDamage) {
     EXPECT_GT(accepted, 1000);
 }
 
-}  // namespace saltus
+}  // namespace saltus::read_problem_test

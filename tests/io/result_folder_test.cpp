@@ -12,7 +12,7 @@
 #include "saltus/base/error.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::result_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ TEST(ResultFolder, NeverTouchesFilesOutside) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::result_folder_test

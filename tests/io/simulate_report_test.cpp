@@ -11,7 +11,7 @@
 
 #include "io/trajectories.hpp"
 
-namespace saltus {
+namespace saltus::simulate_report_test {
 
 namespace {
 
@@ -427,4 +427,4 @@ TEST(StatesCsv, NumbersReadBackBitByBit) {
     EXPECT_EQ(std::stod(line.substr(comma + 1)), -1.0 / 3.0);
 }
 
-}  // namespace saltus
+}  // namespace saltus::simulate_report_test

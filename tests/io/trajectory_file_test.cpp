@@ -26,7 +26,7 @@
 /// HDF5 leaks memory when it reads damaged files. The leak sanitizer calls this function to know what to ignore.
 extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
 
-namespace saltus {
+namespace saltus::trajectory_file_test {
 
 namespace {
 
@@ -419,4 +419,4 @@ TEST(TrajectoryFile, StoresTheWordsOfTheKinds) {
 
 #endif
 
-}  // namespace saltus
+}  // namespace saltus::trajectory_file_test

@@ -7,7 +7,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 
-namespace saltus {
+namespace saltus::allocation_test {
 namespace {
 
 using namespace saltus::model;
@@ -32,4 +32,4 @@ TEST(Allocation, EvaluatingAModelAllocatesNothing) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::allocation_test

@@ -11,7 +11,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::model {
+namespace saltus::model::definitions_test {
 namespace {
 
 Model built(const std::string& text) { return build(io::parse_model(text, "test.toml")); }
@@ -211,4 +211,4 @@ TEST(RepeatedBlocks, PairsOfSpringsTakeSumsOfWholeNumbersAndMultiplesOfTheIndex)
 }
 
 }  // namespace
-}  // namespace saltus::model
+}  // namespace saltus::model::definitions_test

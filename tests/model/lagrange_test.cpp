@@ -13,7 +13,7 @@
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/symbolic.hpp"
 
-namespace saltus {
+namespace saltus::lagrange_test {
 namespace {
 
 using namespace saltus::model;
@@ -124,4 +124,4 @@ std::string case_name(const testing::TestParamInfo<test::LagrangeCase>& info) {
 INSTANTIATE_TEST_SUITE_P(Oracle, Lagrange, testing::ValuesIn(test::lagrange_cases()), case_name);
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::lagrange_test

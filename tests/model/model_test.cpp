@@ -12,7 +12,7 @@
 #include "saltus/model/mass.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 
-namespace saltus {
+namespace saltus::model_test {
 namespace {
 
 using namespace saltus::model;
@@ -454,4 +454,4 @@ TEST(Systems, ASystemInCppHasTheKineticEnergyOfItsMassMatrix) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::model_test

@@ -17,7 +17,7 @@
 #include "saltus/model/systems/detail/point_system.hpp"
 #include "saltus/model/systems/detail/volume_series.hpp"
 
-namespace saltus::model {
+namespace saltus::model::point_series_test {
 namespace {
 
 constexpr int order = 22;
@@ -483,4 +483,4 @@ TEST(PointSeries, VolumesOfOpenSurfacesAreRecognised) {
 }
 
 }  // namespace
-}  // namespace saltus::model
+}  // namespace saltus::model::point_series_test

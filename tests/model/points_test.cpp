@@ -12,7 +12,7 @@
 #include "saltus/model/systems/detail/point_system.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::points_test {
 namespace {
 
 using namespace saltus::model;
@@ -418,4 +418,4 @@ TEST(Points, CostGrowsLinearly) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::points_test

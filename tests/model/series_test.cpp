@@ -10,7 +10,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 
-namespace saltus::model {
+namespace saltus::model::series_test {
 namespace {
 
 enum class Rows { none, all };
@@ -53,4 +53,4 @@ TEST(MotionDegree, OfOtherMotionsIsUnlimited) {
 }
 
 }  // namespace
-}  // namespace saltus::model
+}  // namespace saltus::model::series_test

@@ -13,7 +13,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/support.hpp"
 
-namespace saltus {
+namespace saltus::support_test {
 namespace {
 
 using namespace saltus::model;
@@ -201,4 +201,4 @@ TEST(Support, TheDocumentationShowsTheTable) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::support_test

@@ -16,7 +16,7 @@
 #include "saltus/model/inspect.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::validation_test {
 
 namespace {
 
@@ -2332,4 +2332,4 @@ q = { x = 0.6, y = 1.1 }
     EXPECT_NEAR(m.q0.at(1), 1.0, 1e-12);
 }
 
-}  // namespace saltus
+}  // namespace saltus::validation_test

@@ -6,7 +6,7 @@
 
 #include "saltus/ode/dense.hpp"
 
-namespace saltus::ode {
+namespace saltus::ode::dense_series_test {
 namespace {
 
 /// exp(t) and sin(t) on [1, 1.5] as series of order 14.
@@ -72,4 +72,4 @@ TEST(DenseSeries, EndsExactlyWhereItIsToldToEnd) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::dense_series_test

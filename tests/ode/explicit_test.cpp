@@ -10,7 +10,7 @@
 #include "problems.hpp"
 #include "saltus/base/index.hpp"
 
-namespace saltus::ode {
+namespace saltus::ode::explicit_test {
 namespace {
 
 using namespace test;
@@ -420,4 +420,4 @@ TEST(Explicit, NoiseWithinLongStepsOfAStiffBodyInFreeFlightIsNoticed) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::explicit_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace saltus::ode {
+namespace saltus::ode::polynomial_test {
 namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
@@ -222,4 +222,4 @@ TEST(FirstPossibleCrossing, ReportsATouchThatRoundingLeavesOpen) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::polynomial_test

@@ -10,7 +10,7 @@
 #include "problems.hpp"
 #include "saltus/ode/explicit.hpp"
 
-namespace saltus::ode {
+namespace saltus::ode::radau_test {
 namespace {
 
 using namespace test;
@@ -486,4 +486,4 @@ TEST(RadauDeathTest, MisuseIsRefused) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::radau_test

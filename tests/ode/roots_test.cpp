@@ -14,7 +14,7 @@
 #include "problems.hpp"
 #include "saltus/ode/explicit.hpp"
 
-namespace saltus::ode {
+namespace saltus::ode::roots_test {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -392,4 +392,4 @@ TEST(Roots, SearchingAllocatesNothingOnceTheListHasRoom) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::roots_test

@@ -12,7 +12,7 @@
 // ([Hairer] II.2): 200 equations for p = 8. φ_i = Π over the branches of Σ_j a_ij φ_j(branch), γ = vertices · Π
 // γ(branch).
 
-namespace saltus::ode {
+namespace saltus::ode::tableau_test {
 namespace {
 
 struct Tree {
@@ -229,4 +229,4 @@ TEST(Tableau, RadauEstimatesItsErrorWithTheOrderOfItsStages) {
 }
 
 }  // namespace
-}  // namespace saltus::ode
+}  // namespace saltus::ode::tableau_test

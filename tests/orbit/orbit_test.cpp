@@ -11,7 +11,7 @@
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 
-namespace saltus::orbit {
+namespace saltus::orbit::orbit_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -215,4 +215,4 @@ TEST(Orbit, RefusesOptionsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace saltus::orbit
+}  // namespace saltus::orbit::orbit_test

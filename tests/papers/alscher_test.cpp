@@ -10,7 +10,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 
-namespace saltus {
+namespace saltus::alscher_test {
 namespace {
 
 using namespace saltus::test;
@@ -389,4 +389,4 @@ INSTANTIATE_TEST_SUITE_P(Case, AlscherSkeleton, ::testing::ValuesIn(skeletons), 
 });
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::alscher_test

@@ -3,7 +3,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::balls_test {
 namespace {
 
 using namespace saltus::test;
@@ -124,4 +124,4 @@ TEST(Forklift, RaisesTheLoadOnTheForkAlone) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::balls_test

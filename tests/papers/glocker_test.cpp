@@ -11,7 +11,7 @@
 #include "saltus/impact/consistency/velocity_polyhedron.hpp"
 #include "saltus/impact/work/work.hpp"
 
-namespace saltus::impact {
+namespace saltus::impact::glocker_test {
 namespace {
 
 using Eigen::Index;
@@ -490,4 +490,4 @@ TEST(Degenerate, InsideTheBallMeansNothingWithoutImpulses) {
 }
 
 }  // namespace
-}  // namespace saltus::impact
+}  // namespace saltus::impact::glocker_test

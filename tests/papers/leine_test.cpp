@@ -7,7 +7,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 
-namespace saltus {
+namespace saltus::leine_test {
 namespace {
 
 using namespace saltus::test;
@@ -467,4 +467,4 @@ TEST(LeineLinear, TwoMassesLeaveWithNegativeStiffness) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::leine_test

@@ -8,7 +8,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 
-namespace saltus {
+namespace saltus::tornambe_test {
 namespace {
 
 using namespace saltus::test;
@@ -356,4 +356,4 @@ q = { q1 = 1.0, q2 = 1.2 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::tornambe_test

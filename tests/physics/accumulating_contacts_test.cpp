@@ -4,7 +4,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::accumulating_contacts_test {
 namespace {
 
 using namespace saltus::test;
@@ -85,4 +85,4 @@ TEST(AccumulatingContacts, EndsBeforeTheLimitIfTheRunDoes) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::accumulating_contacts_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::conditional_contacts_test {
 namespace {
 
 using namespace saltus::test;
@@ -223,4 +223,4 @@ TEST(MissingRestitution, AContactThatClosesWithoutAnImpactIsNotNamed) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::conditional_contacts_test

@@ -4,7 +4,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::contacts_test {
 namespace {
 
 using namespace saltus::test;
@@ -432,4 +432,4 @@ TEST(Perturbed, BouncingBallMeetsItsMovedFloor) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::contacts_test

@@ -9,7 +9,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::driven_energy_test {
 namespace {
 
 using namespace saltus::test;
@@ -163,4 +163,4 @@ TEST(CrawlingSkeleton, TakesItsEnergyFromTheMuscles) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::driven_energy_test

@@ -8,7 +8,7 @@
 #include "motion.hpp"
 #include "saltus/integrate/collision_at.hpp"
 
-namespace saltus::test {
+namespace saltus::test::energy_audit_test {
 namespace {
 
 using integrate::AuditedImpact;
@@ -212,4 +212,4 @@ TEST(EnergyAudit, CostsLittleOfARunWithTenContacts) {
 }
 
 }  // namespace
-}  // namespace saltus::test
+}  // namespace saltus::test::energy_audit_test

@@ -4,7 +4,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::friction_test {
 namespace {
 
 using namespace saltus::test;
@@ -571,4 +571,4 @@ u = { phi1 = -2.0, phi2 = 2.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::friction_test

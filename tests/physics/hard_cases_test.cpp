@@ -3,7 +3,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::hard_cases_test {
 namespace {
 
 using namespace saltus::test;
@@ -316,4 +316,4 @@ INSTANTIATE_TEST_SUITE_P(Every, ShippedModel,
                                            "super-ball", "two-link-underactuated", "woodpecker"));
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::hard_cases_test

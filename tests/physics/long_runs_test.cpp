@@ -3,7 +3,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::long_runs_test {
 namespace {
 
 using namespace saltus::test;
@@ -106,4 +106,4 @@ TEST(LongRun, TheFrictionOscillatorMissesNoStickOrSlipInTenThousandSeconds) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::long_runs_test

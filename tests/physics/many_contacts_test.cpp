@@ -5,7 +5,7 @@
 #include "physics/motion.hpp"
 #include "saltus/model/evaluate.hpp"
 
-namespace saltus {
+namespace saltus::many_contacts_test {
 namespace {
 
 using namespace saltus::test;
@@ -283,4 +283,4 @@ TEST(Points, ManyAtOnceHitAPlaneEachForItself) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::many_contacts_test

@@ -4,7 +4,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::orders_test {
 namespace {
 
 using namespace saltus::test;
@@ -130,4 +130,4 @@ TEST(OrderInStiffness, OfThePenaltyIsOneHalf) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::orders_test

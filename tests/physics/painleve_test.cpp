@@ -2,7 +2,7 @@
 #include "physics/motion.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::painleve_test {
 namespace {
 
 using namespace saltus::test;
@@ -74,4 +74,4 @@ TEST(PainleveRod, WhoseFrictionGrowsRunsIntoTheSingularityAndJams) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::painleve_test

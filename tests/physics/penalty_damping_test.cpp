@@ -6,7 +6,7 @@
 #include "saltus/model/support.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::penalty_damping_test {
 namespace {
 
 using namespace saltus::test;
@@ -103,4 +103,4 @@ TEST(PenaltyDamping, RefusesMatricesWithoutMeaning) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::penalty_damping_test

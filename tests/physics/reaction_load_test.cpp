@@ -10,7 +10,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::reaction_load_test {
 namespace {
 
 using integrate::EventDriven;
@@ -148,4 +148,4 @@ TEST(ReactionLoad, WhatIsNoReactionOfAConstraintIsRefused) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::reaction_load_test

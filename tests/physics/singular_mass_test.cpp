@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::singular_mass_test {
 namespace {
 
 using namespace saltus::test;
@@ -53,4 +53,4 @@ TEST(SingularMass, AnImpactHasTheImpulseOfTheMassAlone) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::singular_mass_test

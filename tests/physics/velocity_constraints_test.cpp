@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "physics/motion.hpp"
 
-namespace saltus {
+namespace saltus::velocity_constraints_test {
 namespace {
 
 using namespace saltus::test;
@@ -249,4 +249,4 @@ u = { phi = 2.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::velocity_constraints_test

@@ -11,7 +11,7 @@
 #include "physics/motion.hpp"
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::admissible_test {
 namespace {
 
 using Eigen::Index;
@@ -263,4 +263,4 @@ q = { x = 1.0, y = 0.5 }
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::admissible_test

@@ -7,7 +7,7 @@
 
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::box_test {
 namespace {
 
 constexpr double inf = Interval::infinity;
@@ -107,4 +107,4 @@ TEST(Boxes, TheIntersectionContainsExactlyTheCommonPoints) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::box_test

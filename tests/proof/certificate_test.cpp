@@ -5,7 +5,7 @@
 
 #include "saltus/proof/theorem.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::certificate_test {
 namespace {
 
 Condition row(const char* id, Verdict verdict) { return {id, "", verdict, "", {}}; }
@@ -70,4 +70,4 @@ TEST(Certificates, AWitnessIsGivenIfItHasAnyNumber) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::certificate_test

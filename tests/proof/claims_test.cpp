@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace saltus::proof {
+namespace saltus::proof::claims_test {
 namespace {
 
 Certificate two_rows() {
@@ -43,4 +43,4 @@ TEST(Claims, ASplitNamesAxisPointAndBothHalves) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::claims_test

@@ -10,7 +10,7 @@
 #include "physics/motion.hpp"
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::cover_test {
 namespace {
 
 using test::from_text;
@@ -224,4 +224,4 @@ TEST(Covers, TheSpreadGrowsWithTheWidthsAndCountsUnboundedIntervalsAsOne) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::cover_test

@@ -16,7 +16,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "support.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::enclosure_test {
 namespace {
 
 using Eigen::Index;
@@ -408,4 +408,4 @@ TEST(Enclosures, ModelsWithoutExpressionsOrWithManyCoordinatesAreRefusedWithARea
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::enclosure_test

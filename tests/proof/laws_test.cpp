@@ -10,7 +10,7 @@
 
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::laws_test {
 namespace {
 
 using test::Random;
@@ -122,4 +122,4 @@ TEST(FrictionLaws, WithAndWithoutFrictionAreDecidedByTheBoundsOfTheCoefficients)
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::laws_test

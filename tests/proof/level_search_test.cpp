@@ -11,7 +11,7 @@
 #include "physics/motion.hpp"
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::level_search_test {
 namespace {
 
 using test::from_text;
@@ -180,4 +180,4 @@ TEST(LevelSearches, EndWhenTheyAreStopped) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::level_search_test

@@ -10,7 +10,7 @@
 
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::matrix_test {
 namespace {
 
 constexpr double inf = Interval::infinity;
@@ -376,4 +376,4 @@ TEST(IntervalMatrices, AWeakRowIsNotLostBesideAStrongOne) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::matrix_test

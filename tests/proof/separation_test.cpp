@@ -10,7 +10,7 @@
 
 #include "proof/sampling.hpp"
 
-namespace saltus::proof {
+namespace saltus::proof::separation_test {
 namespace {
 
 using Eigen::Index;
@@ -251,4 +251,4 @@ TEST(Separation, ReducedForcesAreProductsWithTheColumns) {
 }
 
 }  // namespace
-}  // namespace saltus::proof
+}  // namespace saltus::proof::separation_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace saltus::test {
+namespace saltus::test::reference_test {
 namespace {
 
 template <class Action>
@@ -45,4 +45,4 @@ TEST(ReferenceValues, NameTheMostSimilarEntryIfAnEntryIsUnknown) {
 }
 
 }  // namespace
-}  // namespace saltus::test
+}  // namespace saltus::test::reference_test

@@ -4,7 +4,7 @@
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::accuracy_test {
 namespace {
 
 using namespace saltus::test;
@@ -138,4 +138,4 @@ TEST(Accuracy, DerivativesDoNotDependOnTheUnitOfMass) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::accuracy_test

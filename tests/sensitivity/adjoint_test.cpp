@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sensitivity/derivatives.hpp"
 
-namespace saltus {
+namespace saltus::adjoint_test {
 namespace {
 
 using namespace saltus::test;
@@ -79,4 +79,4 @@ TEST(Adjoint, CostsTheSameForManyVariables) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::adjoint_test

@@ -4,7 +4,7 @@
 #include "sensitivity/closed_forms.hpp"
 #include "sensitivity/recorded.hpp"
 
-namespace saltus {
+namespace saltus::arc_flow_test {
 namespace {
 
 using namespace saltus::test;
@@ -231,4 +231,4 @@ TEST(ArcCollocation, EstimatesAnErrorThatIsNotBelowTheTrueOne) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::arc_flow_test

@@ -11,7 +11,7 @@
 #include "sensitivity/recorded.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::arc_series_test {
 namespace {
 
 using namespace saltus::test;
@@ -352,4 +352,4 @@ u = { x = 0.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::arc_series_test

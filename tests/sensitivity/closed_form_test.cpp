@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sensitivity/derivatives.hpp"
 
-namespace saltus {
+namespace saltus::closed_form_test {
 namespace {
 
 using namespace saltus::test;
@@ -274,4 +274,4 @@ q = { x = 0.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::closed_form_test

@@ -4,7 +4,7 @@
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::differences_test {
 namespace {
 
 using namespace saltus::test;
@@ -297,4 +297,4 @@ TEST(Differences, OfEveryVariableSayThatTheTimeIsUpIfAnInterruptComesFirst) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::differences_test

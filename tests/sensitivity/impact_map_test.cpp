@@ -4,7 +4,7 @@
 #include "sensitivity/closed_forms.hpp"
 #include "sensitivity/recorded.hpp"
 
-namespace saltus {
+namespace saltus::impact_map_test {
 namespace {
 
 using namespace saltus::test;
@@ -268,4 +268,4 @@ TEST(ImpactMap, OfAnArrestProjectsAlongTheForcesOfSlip) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::impact_map_test

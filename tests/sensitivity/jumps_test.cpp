@@ -5,7 +5,7 @@
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::jumps_test {
 namespace {
 
 using namespace saltus::test;
@@ -160,4 +160,4 @@ TEST(Jumps, TwoAtOneTimeAreRefusedIfAVariableSeparatesThem) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::jumps_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace saltus::sensitivity {
+namespace saltus::sensitivity::limit_test {
 namespace {
 
 /// A geometric sequence of impacts: first, first + S₁, …; the lengths of the cycle repeat with the ratio e.
@@ -95,4 +95,4 @@ TEST(AccumulationLimit, HasNoDerivativeWhenNoCycleExplainsIt) {
 }
 
 }  // namespace
-}  // namespace saltus::sensitivity
+}  // namespace saltus::sensitivity::limit_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sensitivity/derivatives.hpp"
 
-namespace saltus {
+namespace saltus::nonholonomic_test {
 namespace {
 
 using namespace saltus::test;
@@ -149,4 +149,4 @@ u = { x = "v" }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::nonholonomic_test

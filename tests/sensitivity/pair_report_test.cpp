@@ -9,7 +9,7 @@
 #include "saltus/io/report/study_report.hpp"
 #include "sensitivity/alscher_models.hpp"
 
-namespace saltus::sensitivity {
+namespace saltus::sensitivity::pair_report_test {
 namespace {
 
 using namespace saltus::test;
@@ -90,4 +90,4 @@ TEST(StudyReport, AllThreeFormsTellTheSame) {
 }
 
 }  // namespace
-}  // namespace saltus::sensitivity
+}  // namespace saltus::sensitivity::pair_report_test

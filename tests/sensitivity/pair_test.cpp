@@ -9,7 +9,7 @@
 #include "sensitivity/alscher_models.hpp"
 #include "support.hpp"
 
-namespace saltus::sensitivity {
+namespace saltus::sensitivity::pair_test {
 namespace {
 
 using namespace saltus::test;
@@ -654,4 +654,4 @@ TEST(Pair, WithoutAPerturbationIsRefused) {
 }
 
 }  // namespace
-}  // namespace saltus::sensitivity
+}  // namespace saltus::sensitivity::pair_test

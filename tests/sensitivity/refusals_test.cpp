@@ -2,7 +2,7 @@
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::refusals_test {
 namespace {
 
 using namespace saltus::test;
@@ -323,4 +323,4 @@ q = { y = "y0" }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::refusals_test

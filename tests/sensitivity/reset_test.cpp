@@ -3,7 +3,7 @@
 
 #include "sensitivity/recorded.hpp"
 
-namespace saltus {
+namespace saltus::reset_test {
 namespace {
 
 using namespace saltus::test;
@@ -124,4 +124,4 @@ TEST(Reset, RemovesRoundingResidue) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::reset_test

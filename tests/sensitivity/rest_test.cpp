@@ -3,7 +3,7 @@
 // Derivatives of motions that come to rest, with a far end.
 #include "sensitivity/derivatives.hpp"
 
-namespace saltus {
+namespace saltus::rest_test {
 namespace {
 
 using namespace saltus::test;
@@ -110,4 +110,4 @@ u = { x = 0.5 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::rest_test

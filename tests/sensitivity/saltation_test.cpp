@@ -3,7 +3,7 @@
 
 #include "sensitivity/recorded.hpp"
 
-namespace saltus {
+namespace saltus::saltation_test {
 namespace {
 
 using namespace saltus::test;
@@ -267,4 +267,4 @@ TEST(Saltation, OfTwoCoupledEventsThatFallTogetherHasNoTimesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::saltation_test

@@ -4,7 +4,7 @@
 #include "sensitivity/derivatives.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::simultaneous_test {
 namespace {
 
 using namespace saltus::test;
@@ -265,4 +265,4 @@ q = { y = 0.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::simultaneous_test

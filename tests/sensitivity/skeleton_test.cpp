@@ -2,7 +2,7 @@
 #include "reference/reference.hpp"
 #include "sensitivity/derivatives.hpp"
 
-namespace saltus {
+namespace saltus::skeleton_test {
 namespace {
 
 using namespace saltus::test;
@@ -60,4 +60,4 @@ TEST(Skeleton, TheFirstOfThePapersLiftOffsByAmplitudeAndFrequency) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::skeleton_test

@@ -10,7 +10,7 @@
 #include "sensitivity/alscher_models.hpp"
 #include "support.hpp"
 
-namespace saltus::sensitivity {
+namespace saltus::sensitivity::study_test {
 namespace {
 
 using namespace saltus::test;
@@ -307,4 +307,4 @@ TEST(PairSkeleton, ThePapersSequenceAndWhyNoTheoremCoversIt) {
 }
 
 }  // namespace
-}  // namespace saltus::sensitivity
+}  // namespace saltus::sensitivity::study_test

@@ -9,7 +9,7 @@
 // Properties of every convex set, tested for all sets, on random and degenerate parameters and points, at scales from
 // 1e-150 to 1e150. The support functions are the independent witness: ⟨x − p, p⟩ = σ(x − p) together with p ∈ C says
 // that p is the projection, and each σ is checked against samples here and closed forms in values_test.cpp.
-namespace saltus::sets::testing {
+namespace saltus::sets::testing::conformance_test {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -324,4 +324,4 @@ TYPED_TEST(Conformance, SignOfZeroDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace saltus::sets::testing
+}  // namespace saltus::sets::testing::conformance_test

@@ -11,7 +11,7 @@
 #include "sets/families.hpp"
 
 // Closed forms, set by set, and constructions whose answer is known.
-namespace saltus::sets::testing {
+namespace saltus::sets::testing::values_test {
 namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
@@ -353,4 +353,4 @@ TEST(PolyhedralCones, UpToTheLargestSizeSatisfyTheConditionsOfOptimality) {
 }
 
 }  // namespace
-}  // namespace saltus::sets::testing
+}  // namespace saltus::sets::testing::values_test

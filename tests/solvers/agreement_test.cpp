@@ -6,7 +6,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::agreement_test {
 namespace {
 
 using namespace test;
@@ -142,4 +142,4 @@ TEST(OneNormalVelocity, OfPilesWithoutFrictionIsFoundByLemkeToo) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::agreement_test

@@ -6,7 +6,7 @@
 
 #include "problems.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::block_function_test {
 namespace {
 
 using namespace test;
@@ -88,4 +88,4 @@ TEST(BlockFunction, HasTheDerivativeOfItsDifferences) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::block_function_test

@@ -2,7 +2,7 @@
 // Linear and mixed problems that have a solution are solved.
 #include "complementary.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::complementarity_test {
 namespace {
 
 using namespace test;
@@ -173,4 +173,4 @@ TEST(Mixed, FreeUnknownsThatTheEquationsDoNotDetermineAreFound) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::complementarity_test

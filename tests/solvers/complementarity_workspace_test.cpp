@@ -3,7 +3,7 @@
 #include "allocations.hpp"
 #include "complementary.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::complementarity_workspace_test {
 namespace {
 
 using namespace test;
@@ -87,4 +87,4 @@ TEST(PlainResiduals, AreNotFooledByDivergedUnknowns) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::complementarity_workspace_test

@@ -9,7 +9,7 @@
 #include "problems.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::cone_program_test {
 
 inline void PrintTo(ProgramStatus status, std::ostream* out) { *out << to_string(status); }
 
@@ -141,4 +141,4 @@ TEST(ConeProgram, WithoutRowsIsDecidedByItsCosts) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::cone_program_test

@@ -7,7 +7,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::constructed_test {
 namespace {
 
 using namespace test;
@@ -208,4 +208,4 @@ TEST(ConstructedProblemsSolvedTwice, GiveTheSameBits) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::constructed_test

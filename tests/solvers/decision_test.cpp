@@ -9,7 +9,7 @@
 #include "saltus/solvers/complementarity/detail/exclusion.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::decision_test {
 namespace {
 
 using namespace test;
@@ -238,4 +238,4 @@ TEST(Branching, SaysWhenItsNodesAreUsedUp) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::decision_test

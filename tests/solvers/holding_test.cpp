@@ -9,7 +9,7 @@
 #include "problems.hpp"
 #include "saltus/base/index.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::holding_test {
 namespace {
 
 using namespace test;
@@ -125,4 +125,4 @@ TEST(HoldingReactions, OfAPatchAreUnknown) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::holding_test

@@ -8,7 +8,7 @@
 #include "saltus/solvers/complementarity/lemke.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::infeasibility_test {
 namespace {
 
 using namespace test;
@@ -197,4 +197,4 @@ TEST(AWallThatCannotBePushedAway, IsNotCalledSolved) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::infeasibility_test

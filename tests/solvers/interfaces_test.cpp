@@ -11,7 +11,7 @@
 #include "saltus/solvers/friction/detail/interface_system.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::interfaces_test {
 namespace {
 
 using namespace test;
@@ -116,4 +116,4 @@ TEST(CrowdedBodies, AreSolvedAndRepeatedlySoWithoutAllocation) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::interfaces_test

@@ -7,7 +7,7 @@
 #include "saltus/sets/detail/generated_cone.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::least_distance_test {
 namespace {
 
 using Eigen::Index;
@@ -87,4 +87,4 @@ TEST(LeastDistance, OfAPointInsideIsZero) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::least_distance_test

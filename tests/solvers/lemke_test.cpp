@@ -10,7 +10,7 @@
 #include "saltus/solvers/complementarity/detail/lemke_tableau.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::lemke_test {
 namespace {
 
 using namespace test;
@@ -181,4 +181,4 @@ TEST(LemkePathWithFiniteBounds, AlwaysEndsInASolution) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::lemke_test

@@ -9,7 +9,7 @@
 
 #include "problems.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::linear_program_test {
 
 inline void PrintTo(ProgramStatus status, std::ostream* out) { *out << to_string(status); }
 
@@ -304,4 +304,4 @@ TEST(LinearProgram, OfFiftyRowsAndFiveHundredColumnsIsCertified) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::linear_program_test

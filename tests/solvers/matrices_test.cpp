@@ -9,7 +9,7 @@
 #include "saltus/solvers/linear/block_matrix.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::matrices_test {
 namespace {
 
 using namespace test;
@@ -392,4 +392,4 @@ TEST(DenseFactors, AllocateOnlyIfTheyGrow) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::matrices_test

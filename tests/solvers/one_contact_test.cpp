@@ -8,7 +8,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::one_contact_test {
 namespace {
 
 using namespace test;
@@ -220,4 +220,4 @@ TEST(OneContact, LargeBilateralBlocksAreImprovedRowByRow) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::one_contact_test

@@ -7,7 +7,7 @@
 #include "saltus/solvers/friction/friction.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::painleve_test {
 namespace {
 
 using namespace test;
@@ -299,4 +299,4 @@ TEST(OneSpatialContact, MovingInAPlaneHasThePlanarSolutions) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::painleve_test

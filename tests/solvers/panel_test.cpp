@@ -8,7 +8,7 @@
 
 #include "problems.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::panel_test {
 namespace {
 
 using namespace test;
@@ -97,4 +97,4 @@ TEST(Columns, AreAddedAndMeasured) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::panel_test

@@ -10,7 +10,7 @@
 #include "saltus/solvers/friction/detail/planar_states.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::planar_test {
 namespace {
 
 using namespace test;
@@ -156,4 +156,4 @@ TEST(PlanarStates, GiveUpIfTheReactionsAreNotUnique) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::planar_test

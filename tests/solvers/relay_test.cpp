@@ -2,7 +2,7 @@
 // Relay problems: unknowns between bounds.
 #include "complementary.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::relay_test {
 namespace {
 
 using namespace test;
@@ -156,4 +156,4 @@ TEST(RelayProblem, WithEqualBoundsIsSolvedByItsOnlyPoint) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::relay_test

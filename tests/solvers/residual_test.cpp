@@ -6,7 +6,7 @@
 
 #include "problems.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::residual_test {
 namespace {
 
 using namespace test;
@@ -123,4 +123,4 @@ TEST(Residual, OfComplementarityProblemsIsZeroForSolutionsOnly) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::residual_test

@@ -7,7 +7,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::status_test {
 namespace {
 
 using namespace test;
@@ -261,4 +261,4 @@ TEST(HugeNumbers, InOneOfSeveralContactsHideNothing) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::status_test

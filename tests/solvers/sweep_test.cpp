@@ -8,7 +8,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/detail/one_contact.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::sweep_test {
 namespace {
 
 using namespace test;
@@ -130,4 +130,4 @@ TEST(SweepsOfFrictionlessProblems, LowerTheEnergy) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::sweep_test

@@ -8,7 +8,7 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
-namespace saltus::solvers {
+namespace saltus::solvers::workspace_test {
 namespace {
 
 using namespace test;
@@ -248,4 +248,4 @@ TEST(SolutionThatIsUsedAgain, KeepsNothingOfTheSolveBefore) {
 }
 
 }  // namespace
-}  // namespace saltus::solvers
+}  // namespace saltus::solvers::workspace_test

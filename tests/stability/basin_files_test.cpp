@@ -11,7 +11,7 @@
 #include "saltus/io/results/basin_checkpoint.hpp"
 #include "support.hpp"
 
-namespace saltus::io {
+namespace saltus::io::basin_files_test {
 namespace {
 
 // --- a reader of PNG files as `png` writes them, from the specifications alone
@@ -254,4 +254,4 @@ TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
 }
 
 }  // namespace
-}  // namespace saltus::io
+}  // namespace saltus::io::basin_files_test

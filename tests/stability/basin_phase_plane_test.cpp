@@ -12,7 +12,7 @@
 #include "reference/reference.hpp"
 #include "saltus/stability/basin/phase_paths.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::basin_phase_plane_test {
 namespace {
 
 constexpr double pi = std::numbers::pi;
@@ -212,4 +212,4 @@ TEST(PhasePlane, HasBothSetsTheLevelSetAndTheBundle) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::basin_phase_plane_test

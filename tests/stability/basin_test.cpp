@@ -12,7 +12,7 @@
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::basin_test {
 namespace {
 
 using test::reference::entry;
@@ -343,4 +343,4 @@ TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::basin_test

@@ -12,7 +12,7 @@
 #include "saltus/stability/certify/certify.hpp"
 #include "stability/certificates.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_attractivity_test {
 namespace {
 
 using proof::Certificate;
@@ -132,4 +132,4 @@ TEST(CertifyConstrainedBeam, HasTheLevelThatTouchesTheOtherSet) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_attractivity_test

@@ -10,7 +10,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_clutch_test {
 namespace {
 
 using proof::Certificate;
@@ -108,4 +108,4 @@ q = { x1 = 0.0, x2 = 0.0 }
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_clutch_test

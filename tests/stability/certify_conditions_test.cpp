@@ -15,7 +15,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_conditions_test {
 namespace {
 
 using proof::Certificate;
@@ -383,4 +383,4 @@ TEST(Propositions, TheFourthIsFarFromSharp) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_conditions_test

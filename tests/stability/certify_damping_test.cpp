@@ -10,7 +10,7 @@
 #include "saltus/stability/certify/certify.hpp"
 #include "stability/certificates.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_damping_test {
 namespace {
 
 using proof::Certificate;
@@ -83,4 +83,4 @@ TEST(CertifyNonlinearDamping, AVelocityWithoutLossIsNotOverlooked) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_damping_test

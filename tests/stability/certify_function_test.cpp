@@ -11,7 +11,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_function_test {
 namespace {
 
 using proof::Certificate;
@@ -213,4 +213,4 @@ TEST(CertifyFunction, AWrongExpressionIsAnErrorWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_function_test

@@ -13,7 +13,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_instability_test {
 namespace {
 
 using proof::Certificate;
@@ -195,4 +195,4 @@ q = { x = 0 }
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_instability_test

@@ -10,7 +10,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_restitution_test {
 namespace {
 
 using proof::Certificate;
@@ -133,4 +133,4 @@ TEST(CertifyPropositions, ArePrintedWhereTheyApply) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_restitution_test

@@ -12,7 +12,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_sliding_test {
 namespace {
 
 using proof::Certificate;
@@ -128,4 +128,4 @@ TEST(CertifySliding, EquilibriaHaveTheEigenvaluesOfSteadySliding) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_sliding_test

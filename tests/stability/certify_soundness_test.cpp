@@ -11,7 +11,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_soundness_test {
 namespace {
 
 using proof::Certificate;
@@ -238,4 +238,4 @@ TEST(CertifyAssumptions, AreListedByName) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_soundness_test

@@ -11,7 +11,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_witness_test {
 namespace {
 
 using model::Model;
@@ -339,4 +339,4 @@ q = { x = 0.1, z = 0.1 }
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_witness_test

@@ -11,7 +11,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::claims_test {
 namespace {
 
 using proof::CertifiedStatement;
@@ -103,4 +103,4 @@ TEST(CertificateClaims, FeedbackIsNotCertified) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::claims_test

@@ -11,7 +11,7 @@
 #include "reference/reference.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::equilibria_test {
 namespace {
 
 using std::numbers::pi;
@@ -299,4 +299,4 @@ U = "9.81*y"
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::equilibria_test

@@ -13,7 +13,7 @@
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::equilibrium_completeness_test {
 namespace {
 
 using test::from_text;
@@ -332,4 +332,4 @@ FN = 1
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::equilibrium_completeness_test

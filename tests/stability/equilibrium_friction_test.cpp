@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace saltus::stability {
+namespace saltus::stability::equilibrium_friction_test {
 namespace {
 
 using Shape = FrictionBody::Shape;
@@ -51,4 +51,4 @@ TEST(FrictionBody, WithoutFrictionContainsOnlyTheForceZero) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::equilibrium_friction_test

@@ -8,7 +8,7 @@
 
 #include "physics/motion.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::equilibrium_point_test {
 namespace {
 
 using test::from_text;
@@ -308,4 +308,4 @@ TEST(EquilibriumPoint, RandomRowsAreHeldOrSeparatedAndBothIsCheckedByHand) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::equilibrium_point_test

@@ -12,7 +12,7 @@
 #include "saltus/stability/equilibria/equilibrium_along.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::equilibrium_shapes_test {
 namespace {
 
 using std::numbers::pi;
@@ -395,4 +395,4 @@ TEST(EquilibriumShapes, ManyContactsAreDecidedWithoutSearch) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::equilibrium_shapes_test

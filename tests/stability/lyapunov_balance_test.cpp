@@ -13,7 +13,7 @@
 #include "saltus/io/results/trajectory_file.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::lyapunov_balance_test {
 namespace {
 
 using test::EventDriven;
@@ -295,4 +295,4 @@ TEST(LyapunovBalance, IsKeptInTheResultFile) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::lyapunov_balance_test

@@ -7,7 +7,7 @@
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::refused_elements_test {
 namespace {
 
 using test::from_text;
@@ -49,4 +49,4 @@ TEST(RefusedElements, EquilibriaAndCertificatesRefuseContactsWithACondition) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::refused_elements_test

@@ -4,7 +4,7 @@
 #include "physics/motion.hpp"
 #include "sundials/cvode.hpp"
 
-namespace saltus {
+namespace saltus::oracle_test {
 namespace {
 
 using namespace saltus::test;
@@ -112,4 +112,4 @@ q = { x1 = 1.0, x2 = 1.0, y2 = 1.0 }
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::oracle_test

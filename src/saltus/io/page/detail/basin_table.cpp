@@ -32,7 +32,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 }
 
 /// The number in a cell; NaN if it is not a number.
-double number_of(const std::string& cell) {
+double cell_number(const std::string& cell) {
     char* end = nullptr;
     const double value = std::strtod(cell.c_str(), &end);
     return cell.empty() || *end != '\0' ? std::numeric_limits<double>::quiet_NaN() : value;
@@ -79,11 +79,11 @@ void add_basin_image(Json& basin, const std::string& csv) {
     while (std::getline(in, line)) {
         const std::vector<std::string> row = cells_of(line);
         if (row.size() != head.size()) return;
-        const long i = axes[0].index(number_of(row[wide[0]])), j = axes[1].index(number_of(row[wide[1]]));
+        const long i = axes[0].index(cell_number(row[wide[0]])), j = axes[1].index(cell_number(row[wide[1]]));
         if (i < 0 || j < 0 || i >= axes[0].n || j >= axes[1].n) return;
         const auto at = static_cast<std::size_t>(j * axes[0].n + i);
         image[at] = std::atoi(row[label].c_str());
-        if (V < head.size()) values[at] = number_of(row[V]);
+        if (V < head.size()) values[at] = cell_number(row[V]);
     }
     if (std::find(image.begin(), image.end(), -1) != image.end()) return;
     basin["image_axes"] = wide;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/mode/detail/sparse_stages.hpp"
+#include "saltus/integrate/mode/sparse_stages.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,6 +57,20 @@ void expect_dense_solutions(Dynamics& d, const std::vector<double>& x) {
     J.block(0, n, n, n).setIdentity();
     J.block(n, 0, n, 2 * n) = linearised.acceleration().middleCols(1, 2 * n);
 
+    // The same derivatives as a map, kept while another state is prepared.
+    std::vector<double> moved(x);
+    for (double& value : moved) value *= 1.01;
+    Linearised::Kept kept;
+    Matrix directions(2, 1 + 2 * n), rates;
+    for (Eigen::Index r = 0; r < 2; ++r)
+        directions.row(r) = some_vector(1 + 2 * n, 0.4 + static_cast<double>(r)).transpose();
+    const Matrix expected_rates = directions * linearised.acceleration().transpose();
+    ASSERT_TRUE(linearised.prepare(0.0, x.data()));
+    linearised.keep(kept);
+    ASSERT_TRUE(linearised.prepare(0.0, moved.data()));
+    linearised.along(kept, directions, rates);
+    EXPECT_LT((rates - expected_rates).cwiseAbs().maxCoeff(), 1e-9 * expected_rates.cwiseAbs().maxCoeff());
+
     SparseStages stages(d, linearised);
     ASSERT_TRUE(stages.serves_mode());
     ASSERT_EQ(stages.linearise(0.0, x.data()), ode::StepStatus::accepted);
@@ -70,6 +84,14 @@ void expect_dense_solutions(Dynamics& d, const std::vector<double>& x) {
         const Vector expected = solve_columns(real * Matrix::Identity(size, size) - J, r);
         stages.solve({r.data(), static_cast<std::size_t>(size)});
         EXPECT_LT((r - expected).cwiseAbs().maxCoeff(), 1e-8 * expected.cwiseAbs().maxCoeff()) << "h = " << h;
+        // A right-hand side of velocities alone, and its solution for velocities alone.
+        Vector pushed = Vector::Zero(size);
+        pushed.segment(n, n) = some_vector(n, 0.8);
+        Vector velocity = pushed.segment(n, n);
+        stages.solve_velocity({velocity.data(), static_cast<std::size_t>(n)});
+        const Vector all = solve_columns(real * Matrix::Identity(size, size) - J, pushed);
+        EXPECT_LT((velocity - all.segment(n, n)).cwiseAbs().maxCoeff(), 1e-8 * all.segment(n, n).cwiseAbs().maxCoeff())
+            << "h = " << h;
         for (std::size_t k = 0; k < 2; ++k) {
             // (a + ib − J)(y + iz) = r + ic as a real system of twice the size
             const Matrix one = Matrix::Identity(size, size);
@@ -82,6 +104,18 @@ void expect_dense_solutions(Dynamics& d, const std::vector<double>& x) {
                               {im.data(), static_cast<std::size_t>(size)});
             both << re, im;
             EXPECT_LT((both - pair).cwiseAbs().maxCoeff(), 1e-8 * pair.cwiseAbs().maxCoeff()) << "h = " << h;
+
+            Vector velocity_re = some_vector(n, 1.7), velocity_im = some_vector(n, 2.9);
+            both.setZero();
+            both.segment(n, n) = velocity_re;
+            both.segment(size + n, n) = velocity_im;
+            const Vector expected_pair = solve_columns(A, both);
+            stages.solve_velocity_pair(k, {velocity_re.data(), static_cast<std::size_t>(n)},
+                                       {velocity_im.data(), static_cast<std::size_t>(n)});
+            const double scale = expected_pair.cwiseAbs().maxCoeff();
+            EXPECT_LT((velocity_re - expected_pair.segment(n, n)).cwiseAbs().maxCoeff(), 1e-8 * scale) << "h = " << h;
+            EXPECT_LT((velocity_im - expected_pair.segment(size + n, n)).cwiseAbs().maxCoeff(), 1e-8 * scale)
+                << "h = " << h;
         }
     }
 }

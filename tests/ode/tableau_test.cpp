@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "saltus/base/linalg.hpp"
-#include "saltus/ode/detail/radau_iia.hpp"
 #include "saltus/ode/dop853.hpp"
+#include "saltus/ode/radau_iia.hpp"
 
 // A Runge–Kutta method has order p when for every rooted tree of up to p vertices Σ b_i φ_i(tree) = 1/γ(tree)
 // ([Hairer] II.2): 200 equations for p = 8. φ_i = Π over the branches of Σ_j a_ij φ_j(branch), γ = vertices · Π

@@ -145,6 +145,48 @@ TEST(ArcFlow, OfManyCoordinatesIsExplicitAndStillTransposed) {
     expect_matrix(found.backward, found.forward, 1e-13, "adjoint");
 }
 
+TEST(ArcFlow, OfAStiffArcOfManyCoordinatesHasFewStepsWithSparseMatrices) {
+    // x_i'' = −(a + b) x_i' − a b (x_i − c x_(i−1)²), a chain of stiff oscillators. The derivative of the first two by
+    // the initial state of the first and by a is compared with the collocation of these two oscillators alone.
+    const auto chain = [](int count) {
+        std::string q, T, f, start;
+        for (int i = 1; i <= count; ++i) {
+            const std::string name = "x" + std::to_string(i), comma = i > 1 ? ", " : "";
+            q += comma + "\"" + name + "\"";
+            T += (i > 1 ? " + " : "") + name + "'^2/2";
+            f += comma + name + " = \"-(a + b)*" + name + "' - a*b*(" + name;
+            if (i > 1) f += " - 0.4*x" + std::to_string(i - 1) + "^2";
+            f += ")\"";
+            start += comma + name + " = " + number_text(1.0 / i);
+        }
+        return "[system]\nq = [" + q + "]\nT = \"" + T + "\"\nf = { " + f +
+               " }\n[parameters]\na = 1.5\nb = 2000.0\n[initial]\nq = { " + start + " }\n";
+    };
+    const double t = 0.5;
+    const EventDriven method{.rtol = 1e-11, .atol = 1e-13, .implicit = true};
+    const auto derivative = [&](const Recorded& r, const std::string& name, ArcFlow::Use use, long& evaluations) {
+        Tangent x = r.tangent({name});
+        EXPECT_TRUE(x.linearised.available());
+        EXPECT_TRUE(r.arc().implicit);
+        Matrix probe = Matrix::Zero(1, x.columns()), none(0, x.columns());
+        probe(0, column(x, r.model, name)) = 1.0;
+        ArcFlow flow(x, 1e-11, 1e-3, 1e-3, use);
+        EXPECT_TRUE(flow.forwards(r.arc(), probe, none));
+        evaluations = flow.evaluations;
+        const int n = x.n();
+        return Vector(Vector{{probe(0, 1), probe(0, 2), probe(0, 1 + n), probe(0, 2 + n)}});
+    };
+    const Recorded few(chain(2), t, method), many(chain(160), t, method);
+    for (const char* name : {"x1", "x1'", "a"}) {
+        long evaluations = 0;
+        const Vector expected = derivative(few, name, ArcFlow::Use::both_ways, evaluations);
+        const Vector found = derivative(many, name, ArcFlow::Use::forward_only, evaluations);
+        EXPECT_LT((found - expected).cwiseAbs().maxCoeff(), 1e-8 * expected.cwiseAbs().maxCoeff()) << name;
+        // Explicit steps of the length 3/b, with twelve evaluations each, would need 4000.
+        EXPECT_LT(evaluations, 2000) << name;
+    }
+}
+
 TEST(ArcFlow, TellsTheDirectionsAtTheEndsOfAllRecordedSteps) {
     const Recorded r(text_of(mild), 1.0);
     Tangent x = r.tangent(names);

@@ -11,8 +11,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
-#include "saltus/ode/detail/radau_iia.hpp"
 #include "saltus/ode/detail/step_control.hpp"
+#include "saltus/ode/radau_iia.hpp"
 
 // The stages z_i = x_i − x of a step h satisfy Z = h A F(Z), that is A⁻¹Z/h = F(Z) ([Hairer] IV.8). T⁻¹A⁻¹T is block
 // diagonal with the real eigenvalue γ and complex pairs α ± iβ. With Z = T W (over the stages) a simplified Newton

@@ -297,6 +297,22 @@ void Linearised::touched(int count, std::vector<char>& columns) {
 
 // With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ).
 void Linearised::along(const Matrix& directions, Matrix& rates) {
+    rates.setZero(directions.rows(), d_.size());
+    const bool known = !residual_fetched_ &&
+                       jacobians_->residual_along(held(), held_acceleration_, held_reactions_, directions, rates);
+    const Parts parts{known ? sparse_residual_ : residual(),
+                      sparse_curvature_,
+                      following_,
+                      d_.terms().W,
+                      d_.mass(),
+                      d_.equation_columns(),
+                      inverse_};
+    complete_along(parts, known ? WithResidual::no : WithResidual::yes, directions, rates);
+}
+
+/// Adds R δ to `rates`, if asked to, and turns δR into δu̇.
+void Linearised::complete_along(const Parts& parts, WithResidual with_residual, const Matrix& directions,
+                                Matrix& rates) {
     const auto k = directions.rows();
     const int n = d_.size();
     const model::Pattern& W = d_.model().layout().rows;
@@ -304,28 +320,53 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
         const auto begin = ix(s.pattern->start[ix(row)]), end = ix(s.pattern->start[ix(row) + 1]);
         row_times({s.values.data() + begin, end - begin}, s.pattern->column.data() + begin, directions.data(), k, to);
     };
-    rates.setZero(k, n);
-    if (residual_fetched_ ||
-        !jacobians_->residual_along(held(), held_acceleration_, held_reactions_, directions, rates))
-        for (int r = 0; r < n; ++r) times(residual(), r, rates.col(r).data());
-    for (const Following& f : following_) {
+    if (with_residual == WithResidual::yes)
+        for (int r = 0; r < n; ++r) times(parts.residual, r, rates.col(r).data());
+    for (const Following& f : parts.following) {
         const Vector change = directions * f.change.transpose();
         for (int e = W.start[ix(f.row)]; e < W.start[ix(f.row) + 1]; ++e)
-            rates.col(W.column[ix(e)]) += d_.terms().W[ix(e)] * change;
+            rates.col(W.column[ix(e)]) += parts.W[ix(e)] * change;
     }
-    d_.mass().solve_all({rates.data(), ix(n) * static_cast<std::size_t>(k)}, static_cast<int>(k));
+    parts.mass.solve_all({rates.data(), ix(n) * static_cast<std::size_t>(k)}, static_cast<int>(k));
     const std::vector<int>& rows = d_.equation_rows();
     const auto m = static_cast<Eigen::Index>(rows.size());
     if (m == 0) return;
     right_.setZero(k, m);
     for (Eigen::Index i = 0; i < m; ++i) {
         const int row = rows[static_cast<std::size_t>(i)];
-        times(sparse_curvature_, row, right_.col(i).data());
+        times(parts.curvature, row, right_.col(i).data());
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
-            right_.col(i) += d_.terms().W[ix(e)] * rates.col(W.column[ix(e)]);
+            right_.col(i) += parts.W[ix(e)] * rates.col(W.column[ix(e)]);
     }
-    multipliers_.noalias() = right_ * inverse_.transpose();
-    rates.noalias() -= multipliers_ * d_.equation_columns().transpose();
+    multipliers_.noalias() = right_ * parts.inverse.transpose();
+    rates.noalias() -= multipliers_ * parts.columns.transpose();
+}
+
+void Linearised::keep(Kept& out) {
+    out.residual_ = residual();
+    out.following_ = following_;
+    out.W_.assign(d_.terms().W.begin(), d_.terms().W.end());
+    if (d_.model().layout().mass_constant)
+        out.mass_.reset();
+    else
+        out.mass_ = d_.mass();
+    if (d_.equation_rows().empty()) return;
+    out.curvature_ = sparse_curvature_;
+    out.columns_ = d_.equation_columns();
+    out.inverse_ = inverse_;
+}
+
+void Linearised::along(const Kept& map, const Matrix& directions, Matrix& rates) {
+    rates.setZero(directions.rows(), d_.size());
+    const auto m = static_cast<Eigen::Index>(d_.equation_rows().size());
+    const Parts parts{map.residual_,
+                      map.curvature_,
+                      map.following_,
+                      map.W_,
+                      map.mass_ ? *map.mass_ : d_.mass(),
+                      Eigen::Map<const Matrix>(map.columns_.data(), d_.size(), m),
+                      map.inverse_};
+    complete_along(parts, WithResidual::yes, directions, rates);
 }
 
 // δλ = −K⁻¹ (A M⁻¹ δR + δ(Au̇ + ζ)) for the equations; `along` leaves K⁻¹(…) in multipliers_. Forces that follow the

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -45,7 +47,13 @@ public:
     /// After prepare: gradient = ∂u̇ᵀ · y; `y` has n components, `gradient` all columns.
     void against(const Vector& y, Vector& gradient);
 
-    // --- the parts of ∂u̇ as sparse matrices, for implicit steps (mode/detail/sparse_stages.hpp) ---
+    class Kept;
+    /// After prepare: copies the linear map into `out`, so that it can be used after the next `prepare`.
+    void keep(Kept& out);
+    /// The same as `along`, with a map that was kept.
+    void along(const Kept& map, const Matrix& directions, Matrix& rates);
+
+    // --- the parts of ∂u̇ as sparse matrices, for implicit steps (mode/sparse_stages.hpp) ---
 
     /// A force that follows the state (of a spring or of slip): the row that it acts on, and its derivative.
     struct Following {
@@ -101,6 +109,18 @@ private:
     void fetch(model::Function f, Sparse& out);
     const Sparse& residual();
     model::At held() const;
+    /// What δu̇ is computed from, once the derivatives are evaluated.
+    struct Parts {
+        const Sparse& residual;
+        const Sparse& curvature;
+        const std::vector<Following>& following;
+        std::span<const double> W;  // in the order of the model's rows
+        const model::MassFactor& mass;
+        Eigen::Map<const Matrix> columns;  // M⁻¹F
+        const Matrix& inverse;             // K⁻¹
+    };
+    enum class WithResidual { no, yes };
+    void complete_along(const Parts& parts, WithResidual with_residual, const Matrix& directions, Matrix& rates);
 
     Dynamics& d_;
     const std::vector<int> parameters_;
@@ -117,6 +137,17 @@ private:
     std::vector<double> unloaded_;  // values of the residual without loads
     Matrix residual_, velocity_, position_, curvature_, coefficient_;
     Matrix acceleration_, reactions_;
+};
+
+/// ∂u̇ at one state, with all that it is computed from. The dynamics must keep its mode.
+class Linearised::Kept {
+private:
+    friend class Linearised;
+    Sparse residual_, curvature_;
+    std::vector<Following> following_;
+    std::vector<double> W_;
+    std::optional<model::MassFactor> mass_;  // empty if the mass matrix is constant
+    Matrix columns_, inverse_;
 };
 
 }  // namespace saltus::integrate

@@ -378,7 +378,7 @@ struct Thresholds {
     static constexpr double max_speed_growth = 3.0;
     static constexpr double least_step_part = 1e-6;
     /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
-    /// (mode/detail/sparse_stages.hpp). A wrong value costs time only.
+    /// (mode/sparse_stages.hpp). A wrong value costs time only.
     static constexpr int max_dense_coordinates = 24;
     /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc
     /// (twice as many after each trial that failed), if at least steps_worth_a_trial more of the present length remain

@@ -22,7 +22,7 @@ bool forwards(const model::Model& model, const integrate::Recording& recording,
     const std::vector<TimeCombination> borrowed =
         many ? borrowed_times(recording, out.motion) : std::vector<TimeCombination>();
     Probe probe(tangent, out, borrowed);
-    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u, ArcFlow::Series::yes);
+    ArcFlow flow(tangent, options.tolerance, probe.size_q, probe.size_u, ArcFlow::Use::forward_only);
     Directions directions(tangent, out);
     out.events.reserve(out.motion.events.size());
     const auto keep = [&](double t) { out.history.push_back({t, directions.state()}); };

@@ -90,12 +90,12 @@ constexpr double local_share = 0.5;
 
 }  // namespace
 
-ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series)
+ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Use use)
     : x_(tangent),
       motion_(tangent),
       collocation_(tangent, motion_),
       series_(tangent),
-      use_series_(series),
+      use_(use),
       n_(tangent.n()),
       tolerance_(local_share * tolerance),
       floor_{size_q, size_u} {}
@@ -172,6 +172,21 @@ double ArcFlow::explicit_step(double t, double end) {
     const double third = measure(probe_.sum);
     const double both = std::hypot(fifth, 0.1 * third);
     return both == 0.0 ? 0.0 : fifth * (fifth / both) / tolerance_;
+}
+
+/// A step with sparse matrices. Returns the error relative to the tolerance, infinite if the step is not possible. All
+/// directions are carried with the probe, because they share the factors.
+double ArcFlow::sparse_step(double t, double end) {
+    const Eigen::Index probes = probe_.rows.rows(), others = directions_.rows.rows();
+    Matrix &rows = all_.rows, &error = all_.sum;
+    rows.resize(probes + others, x_.columns());
+    rows.topRows(probes) = probe_.rows;
+    if (others > 0) rows.bottomRows(others) = directions_.rows;
+    if (!sparse_->forwards(t, end, rows, tolerance_, all_.next) || !sparse_->estimate_error(probes, error))
+        return infinity;
+    probe_.next = all_.next.topRows(probes);
+    directions_.next = all_.next.bottomRows(others);
+    return measure(error) / radau_difference;
 }
 
 /// One Euler step to the end of the arc.
@@ -256,7 +271,9 @@ bool ArcFlow::carry_series(const integrate::RecordedArc& arc, std::size_t step, 
 
 /// Tries one step, and accepts it if its error is within the tolerance.
 ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end) {
-    const double error = collocates(arc) ? collocated_step(t, end, arc) : explicit_step(t, end);
+    const double error = sparse_arc_       ? sparse_step(t, end)
+                         : collocates(arc) ? collocated_step(t, end, arc)
+                                           : explicit_step(t, end);
     if (!std::isfinite(error)) return {false, infinity};
     if (error > 1.0) return {false, error};
     steps_.push_back({t, end});
@@ -295,6 +312,10 @@ void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, cons
     scale_.resize(probe.rows(), 2);
     for (int k = 0; k < 2; ++k) scale_.col(k).setConstant(floor_[k]);
     grow_scale();
+    sparse_arc_ = use_ == Use::forward_only && arc.implicit && !collocates(arc);
+    if (!sparse_arc_) return;
+    if (!sparse_) sparse_.emplace(x_, motion_);
+    sparse_arc_ = sparse_->begin_arc();
 }
 
 /// Whether the system rests on the whole arc, and all its variations rest, too. EventRun::rest_until_end makes such
@@ -332,8 +353,9 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         if (at) at(arc.t_end);
         return true;
     }
-    // Orders of the error estimates: Radau with three nodes 5 (local error 6), Gauss with five nodes 10, explicit 8.
-    const double order = !collocates(arc) ? 8.0 : arc.implicit ? 6.0 : 10.0;
+    // Orders of the error estimates: Radau with three nodes 5 (local error 6), sparse Radau 5 (local error 6), Gauss
+    // with five nodes 10, explicit 8.
+    const double order = sparse_arc_ ? 6.0 : !collocates(arc) ? 8.0 : arc.implicit ? 6.0 : 10.0;
     const auto factor = [&](double error) {
         return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), shortest_factor, longest_factor)
                            : longest_factor;
@@ -355,7 +377,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         for (; k < arc.steps.size() && end_of(arc, k) <= t; ++k) tell(end_of(arc, k));
     };
     // A separate probe has many directions beside it.
-    const bool by_series = use_series_ == Series::yes && directions.rows() == 0 && series_.begin(arc);
+    const bool by_series = use_ == Use::forward_only && directions.rows() == 0 && series_.begin(arc);
     std::size_t tries = 0;
     t = from_rest(arc, t, straight);
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
@@ -386,13 +408,15 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
             h = (end - t) * (std::isfinite(trial.error) ? factor(trial.error) : failed_step_factor) *
                 (refused++ > 0 ? repeated_refusal_factor : 1.0);
             if (last > k) ++merged_refusals;
-            const double shortest = collocates(arc) ? shortest_collocated_step : shortest_explicit_step;
+            const bool implicit = sparse_arc_ || collocates(arc);
+            const double shortest = implicit ? shortest_collocated_step : shortest_explicit_step;
             possible = h >= shortest * (end_of(arc, k) - arc.steps[k].t_old());
         }
         possible = possible && ++tries < max_tries_per_step * arc.steps.size();
     }
     next_step_ = h;
     evaluations += std::exchange(series_.evaluations, 0);
+    if (sparse_) evaluations += std::exchange(sparse_->evaluations, 0);
     probe = probe_.rows;
     directions = directions_.rows;
     return possible;

@@ -2,20 +2,23 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "saltus/sensitivity/arc/detail/arc_collocation.hpp"
 #include "saltus/sensitivity/arc/detail/arc_series.hpp"
+#include "saltus/sensitivity/arc/detail/arc_sparse.hpp"
 
 namespace saltus::sensitivity {
 
 /// Integrates the linearised equations δẋ = f_x δx + f_p δp along recorded arcs. [Hairer] II.5, II.7, IV.5
 ///
 /// Taylor series (ArcSeries) for one or two directions on steps that are Taylor series themselves. Their cost grows
-/// with the number of directions. Otherwise three methods, whose cost hardly does: collocation at five Gauss nodes for
-/// up to twelve coordinates; collocation at five Radau nodes, with three nodes as the error estimate, if the motion was
-/// stiff; an explicit Runge–Kutta method of order 8 for many coordinates, for which the matrix of all nodes would be
-/// large.
+/// with the number of directions. Collocation at five Radau nodes with sparse matrices (ArcSparse) for stiff motions of
+/// many coordinates. Otherwise three methods, whose cost hardly grows with the number of directions: collocation at
+/// five Gauss nodes for up to twelve coordinates; collocation at five Radau nodes, with three nodes as the error
+/// estimate, if the motion was stiff; an explicit Runge–Kutta method of order 8 for many coordinates, for which the
+/// matrix of all nodes would be large.
 ///
 /// A step may contain several recorded steps if these do not become shorter. (A short recorded step marks something
 /// that must not fall between the nodes.) The error is measured on a probe alone, so the steps do not depend on which
@@ -28,13 +31,13 @@ public:
         bool rests = false;     ///< a whole arc at rest: see ArcFlow::rests
     };
 
-    /// Whether steps may be Taylor series. These have no transpose for `backwards`.
-    enum class Series { no, yes };
+    /// `forward_only`: steps may be Taylor series or have sparse matrices. These have no transpose for `backwards`.
+    enum class Use { both_ways, forward_only };
 
     /// `tolerance`: the error relative to the largest derivative so far on the arc, of which one step may use half.
     /// `size_q`, `size_u`: lower
     /// bounds of this largest derivative for positions and velocities.
-    ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Series series = Series::no);
+    ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Use use = Use::both_ways);
 
     /// Carries the probe and the directions (one per row, columns of Tangent) from the beginning of an arc to its end.
     /// If `at` is given then it is called at the ends of all recorded steps, with `directions` up to date. Returns
@@ -73,6 +76,7 @@ private:
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
     double explicit_step(double t, double end);
+    double sparse_step(double t, double end);
     bool straight_step(double t, double end);
     bool straight_back(const Step& step, Matrix& gradients);
     bool collocates(const integrate::RecordedArc& arc) const;
@@ -84,7 +88,9 @@ private:
     ArcMotion motion_;
     ArcCollocation collocation_;
     ArcSeries series_;
-    const Series use_series_;
+    std::optional<ArcSparse> sparse_;  // of a forward run with a stiff arc of many coordinates
+    bool sparse_arc_ = false;          // the steps of the present arc have sparse matrices
+    const Use use_;
     const int n_;
     const double tolerance_;
     const double floor_[2];    // lower bounds of scale_, for positions and velocities

@@ -42,6 +42,12 @@ public:
     void solve(std::span<double> r) override;
     void solve_pair(std::size_t pair, std::span<double> re, std::span<double> im) override;
 
+    /// Takes J from the state of the last successful Linearised::prepare. Returns accepted or non_finite.
+    ode::StepStatus adopt_prepared();
+    /// Solves (s − J)(δq, δu) = (0, r) for δu alone, in place: n numbers. With a complex shift for re + i·im.
+    void solve_velocity(std::span<double> r);
+    void solve_velocity_pair(std::size_t pair, std::span<double> re, std::span<double> im);
+
 private:
     template <class Scalar>
     struct Factors;
@@ -69,7 +75,11 @@ private:
     template <class Scalar>
     void right_side(Factors<Scalar>& factors, std::span<const Scalar> r);
     template <class Scalar>
+    void set_mass_times(std::span<const Scalar> r_u, Factors<Scalar>& factors) const;
+    template <class Scalar>
     void solve(Factors<Scalar>& factors, std::span<Scalar> r);
+    template <class Scalar>
+    void solve_velocity(Factors<Scalar>& factors, std::span<Scalar> r);
 
     Dynamics& d_;
     Linearised& linearised_;

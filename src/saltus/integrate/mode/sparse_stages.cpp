@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/mode/detail/sparse_stages.hpp"
+#include "saltus/integrate/mode/sparse_stages.hpp"
 
 #include <Eigen/LU>
 #include <Eigen/QR>
@@ -95,6 +95,10 @@ void SparseStages::analyse() {
 
 ode::StepStatus SparseStages::linearise(double t, const double* x) {
     if (!linearised_.prepare(t, x)) return ode::StepStatus::failed;
+    return adopt_prepared();
+}
+
+ode::StepStatus SparseStages::adopt_prepared() {
     const std::span<const double> values = linearised_.residual_values();
     residual_.assign(values.begin(), values.end());
     mass_.assign(d_.terms().M.begin(), d_.terms().M.end());
@@ -214,18 +218,24 @@ bool SparseStages::accurate(Factors<Scalar>& f) {
     return f.image.cwiseAbs().maxCoeff() <= accurate_solution * f.right.cwiseAbs().maxCoeff();
 }
 
-/// right = M r_u + R_q r_q/s and border_right = A r_u − C_q r_q/s, the latter also for the forces that follow.
+/// right = M r_u
 template <class Scalar>
-void SparseStages::right_side(Factors<Scalar>& f, std::span<const Scalar> r) {
-    const Eigen::Map<const VectorOf<Scalar>> r_q(r.data(), n_), r_u(r.data() + n_, n_);
+void SparseStages::set_mass_times(std::span<const Scalar> r_u, Factors<Scalar>& f) const {
     f.right.setZero(n_);
     const model::Pattern& M = d_.model().layout().mass;
     for (int i = 0; i < M.rows; ++i)
         for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
             const int j = M.column[ix(e)];
-            f.right(i) += mass_[ix(e)] * r_u(j);
-            if (j != i) f.right(j) += mass_[ix(e)] * r_u(i);
+            f.right(i) += mass_[ix(e)] * r_u[ix(j)];
+            if (j != i) f.right(j) += mass_[ix(e)] * r_u[ix(i)];
         }
+}
+
+/// right = M r_u + R_q r_q/s and border_right = A r_u − C_q r_q/s, the latter also for the forces that follow.
+template <class Scalar>
+void SparseStages::right_side(Factors<Scalar>& f, std::span<const Scalar> r) {
+    const Eigen::Map<const VectorOf<Scalar>> r_q(r.data(), n_), r_u(r.data() + n_, n_);
+    set_mass_times(r.subspan(ix(n_), ix(n_)), f);
     const Scalar inverse = 1.0 / f.shift;
     for (int i = 0; i < pattern_->rows; ++i) {
         Scalar sum{};
@@ -261,7 +271,31 @@ void SparseStages::solve(Factors<Scalar>& f, std::span<Scalar> r) {
     r[ix(2 * n_)] *= inverse;
 }
 
+/// With r_q = 0 the right-hand sides are M r_u and A r_u.
+template <class Scalar>
+void SparseStages::solve_velocity(Factors<Scalar>& f, std::span<Scalar> r) {
+    set_mass_times(std::span<const Scalar>(r), f);
+    const Eigen::Map<const VectorOf<Scalar>> r_u(r.data(), n_);
+    f.border_right.noalias() = by_acceleration_.transpose() * r_u;
+    f.unknown = f.right;
+    solve_block(f, f.unknown.data());
+    solve_border(f);
+    std::copy_n(f.unknown.data(), n_, r.data());
+}
+
 void SparseStages::solve(std::span<double> r) { solve(*real_, r); }
+
+void SparseStages::solve_velocity(std::span<double> r) { solve_velocity(*real_, r); }
+
+void SparseStages::solve_velocity_pair(std::size_t pair, std::span<double> re, std::span<double> im) {
+    const std::span<std::complex<double>> r = std::span<std::complex<double>>(pair_scratch_).first(ix(n_));
+    for (std::size_t i = 0; i < r.size(); ++i) r[i] = {re[i], im[i]};
+    solve_velocity(*pairs_[pair], r);
+    for (std::size_t i = 0; i < r.size(); ++i) {
+        re[i] = r[i].real();
+        im[i] = r[i].imag();
+    }
+}
 
 void SparseStages::solve_pair(std::size_t pair, std::span<double> re, std::span<double> im) {
     for (std::size_t i = 0; i < re.size(); ++i) pair_scratch_[i] = {re[i], im[i]};

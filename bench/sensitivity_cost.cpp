@@ -76,7 +76,9 @@ void run(const Case& c) {
 
 }  // namespace
 
-int main() {
+/// Without arguments: all cases. Arguments are names of models.
+int main(int count, char** arguments) {
+    const std::vector<std::string> wanted(arguments + 1, arguments + count);
     std::printf("| model | motion | one variable | p | p variables | adjoint |\n|---|---|---|---|---|---|\n");
     for (const Case& c : std::vector<Case>{
              {"bouncing-ball", 1.5, {"g"}, {}, "y"},
@@ -91,5 +93,5 @@ int main() {
              {"sphere-on-plane", 1.0, {"g"}, {}, "x"},
              {"hydrostatic-skeleton", 0.6, {"K"}, {"K", "a", "b"}, "p0.x"},
          })
-        run(c);
+        if (wanted.empty() || std::find(wanted.begin(), wanted.end(), c.model) != wanted.end()) run(c);
 }

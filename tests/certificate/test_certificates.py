@@ -189,7 +189,7 @@ class Refused(unittest.TestCase):
         proof = checker.Proof(checker.Model(document["model"]["text"], {}), document["setting"])
         elements = [e for e in proof.m.contacts if e.name == "floor"]
         with self.assertRaises(checker.Refused):
-            proof.loads((), elements, [entry(None, ["floor"], [1])], proof.domain, False)
+            proof.loads((), elements, [entry(None, ["floor"], [1])], proof.at(proof.domain))
 
     def test_parameters_must_be_those_of_the_model(self):
         document = examples.falling_block()

@@ -26,13 +26,14 @@ ASSUMPTION = "limit sets in the level set are positively invariant"
 
 
 def document(text, theorem, basis, setting, conditions, parameters, overrides=None, verdict="attractive"):
-    rows = [{"id": name, "text": "condition " + name, "verdict": "assumed" if name == "9" else "proved", "certified": name != "9", "why": "",
+    assumed = {"attractivity": "9", "regulation": "2", "instability": "10"}.get(theorem)
+    rows = [{"id": name, "text": "condition " + name, "verdict": "assumed" if name == assumed else "proved", "certified": name != assumed, "why": "",
              "claims": claims} for name, claims in conditions.items()]
     return {"format": "saltus certificate", "version": 1, "program": "by hand", "theorem": theorem, "basis": basis,
             "model": {"name": "example", "text": text, "sha256": hashlib.sha256(text.encode()).hexdigest(), "overrides": overrides or {},
                       "parameters": {k: h(v) for k, v in parameters.items()}},
             "statement": "", "verdict": verdict, "grade": "proved", "certified": True,
-            "assumptions": [ASSUMPTION] if theorem == "attractivity" else [], "setting": setting,
+            "assumptions": [ASSUMPTION] if assumed in conditions else [], "setting": setting,
             "conditions": rows}
 
 
@@ -195,10 +196,195 @@ def arm():
         "R6": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
         "2": [],
     }
-    result = document(ARM, "regulation", "Theorem 5", setting, conditions, {"I": 0.05, "Kp": 1.0, "Kv": 0.1, "q0": 0.5, "e": 1.0})
-    result["conditions"][-1].update(verdict="assumed", certified=False)
-    result["assumptions"] = ["motions exist, are unique, and depend continuously on their start"]
+    return document(ARM, "regulation", "Theorem 5", setting, conditions, {"I": 0.05, "Kp": 1.0, "Kv": 0.1, "q0": 0.5, "e": 1.0})
+
+
+def whole_space(names, level=INF):
+    return {"coordinates": names, "domain": box(*[(-INF, INF)] * len(names)), "reference": h(0), "level": h(level), "I_C": []}
+
+
+FLEXIBLE_ARM = """
+[system]
+q = ["q1", "q2"]
+T = "m1/2*q1'^2 + m2/2*q2'^2"
+U = "k/2*(q1 - q2)^2"
+
+[parameters]
+m1 = 1.0
+m2 = 1.0
+k = 4.0
+Kp = 8.0
+Kv = 1.5
+e = 0.5
+
+[[contact]]
+name = "wall"
+gN = "q2 - 0.5"
+eN = "e"
+
+[control]
+actuated = ["q1"]
+Kp = "Kp"
+Kv = "Kv"
+reference = { q1 = 0.0 }
+"""
+
+
+def flexible_arm():
+    """Only one of two masses is controlled. The spring between them shows every motion of the other to the damping of the controller."""
+    cases = [{"closed": [], "pivots": [], "weights": numbers(1, 1, 1, 1)}, {"closed": ["wall"], "pivots": [1], "weights": numbers(1, 1)}]
+    conditions = {
+        "law": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "3": [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((1, 1), (1, 1))}],
+        "R8": [{"kind": "passive impacts"}],
+        "R6": [{"kind": "observable", "cases": cases}],
+        "2": []}
+    return document(FLEXIBLE_ARM, "regulation", "Theorem 5 with Remark 6", whole_space(["q1", "q2"]), conditions,
+                    {"m1": 1.0, "m2": 1.0, "k": 4.0, "Kp": 8.0, "Kv": 1.5, "e": 0.5})
+
+
+def convex_block():
+    """The falling block with a second spring: U is quadratic and convex, so that condition 2 needs no trees."""
+    result = changed(falling_block(INF), "m*g*y", "m*g*y + 2*y^2")
+    rows = {c["id"]: c for c in result["conditions"]}
+    rows["2"]["claims"] = [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((0, 0), (0.25, 0.25))}]
+    for name in "45":
+        rows[name]["claims"][0]["tree"] = split(1, -0.25, ["gap", "floor"], rows[name]["claims"][0]["tree"])
     return result
+
+
+OSCILLATOR = """
+[system]
+q = ["x"]
+T = "m/2*x'^2"
+U = "k/2*(x - 1)^2"
+R = "c/2*x'^2"
+
+[parameters]
+m = 1.0
+k = 4.0
+c = 0.5
+mu = 0.5
+FN = 2.0
+
+[[slider]]
+name = "ground"
+gammaT = "x'"
+mu = "mu"
+FN = "FN"
+"""
+
+
+def oscillator(k=4.0, c=0.5, level=INF):
+    """A mass on a spring, with a damper and dry friction. c < 0: friction takes what the damper supplies, below the level."""
+    dissipation = [{"kind": "damping"}, {"kind": "rank", "weights": numbers(1, 1)}] if c >= 0 else [{"kind": "friction", "bounds": numbers(1.5)}]
+    conditions = {"form": [{"kind": "linear"}], "mass": [{"kind": "mass"}], "dissipation": dissipation}
+    if k > 0:
+        conditions |= {"stiffness": [{"kind": "stiffness"}], "set": [{"kind": "no bound" if level == INF else "set"}]}
+    else:
+        conditions["stiffness"] = [{"kind": "negative stiffness", "direction": numbers(1)}]
+    text = OSCILLATOR.replace("k = 4.0", "k = %r" % k).replace("c = 0.5", "c = %r" % c)
+    return document(text, "linear", "", whole_space(["x"], level), conditions, {"m": 1.0, "k": k, "c": c, "mu": 0.5, "FN": 2.0},
+                    verdict="attractive" if k > 0 else "unstable")
+
+
+PAIR = """
+[system]
+q = ["x", "y"]
+T = "m/2*x'^2 + m/2*y'^2"
+U = "k/2*x^2 + s/2*(x - y)^2 + k*y^2"
+R = "c/2*x'^2"
+
+[parameters]
+m = 1.0
+k = 2.0
+s = 1.0
+c = 0.5
+"""
+
+
+def damped_pair():
+    """Two masses and one damper, which sees the motion of both because the masses are coupled by a spring."""
+    conditions = {"form": [{"kind": "linear"}], "mass": [{"kind": "mass"}],
+                  "dissipation": [{"kind": "damping"}, {"kind": "observable", "cases": [{"closed": [], "pivots": [], "weights": numbers(1, 1, 1, 1)}]}],
+                  "stiffness": [{"kind": "stiffness"}], "set": [{"kind": "no bound"}]}
+    return document(PAIR, "linear", "", whole_space(["x", "y"]), conditions, {"m": 1.0, "k": 2.0, "s": 1.0, "c": 0.5})
+
+
+INVERTED = """
+[system]
+q = ["x"]
+T = "J/2*x'^2"
+U = "G*cos(x)"
+
+[parameters]
+J = 1.0
+G = 1.0
+mu = 0.25
+FN = 1.0
+
+[[slider]]
+name = "joint"
+gammaT = "x'"
+mu = "mu"
+FN = "FN"
+"""
+
+
+def inverted_pendulum():
+    """A pendulum that stands upside down with friction in its joint: it can rest where |sin x| <= 1/4, and this set is unstable."""
+    setting = {"coordinates": ["x"], "domain": box((-1, 1)), "reference": h(1), "level": h(0.5), "I_C": []}
+    falls = [["unbalanced", [{"signs": [], "d": numbers(d)}]] for d in (1, -1)]
+    tree = split(0, -0.5, falls[0], split(0, 0.5, ["saddle", 0], ["separated", numbers(1)]))
+    conditions = {
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "2": [{"kind": "stationary point", "box": box((-0.125, 0.125)), "multipliers": [], "preconditioner": [numbers(-1)]}],
+        "3": [{"kind": "no other force"}],
+        "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
+        "5": [{"kind": "descent", "pivots": [], "saddles": [{"N": box((-0.5, 0.5)), "direction": numbers(1)}], "tree": tree}],
+        "6": [{"kind": "isolated", "faces": [{"coordinate": 0, "side": side, "tree": leaf} for side, leaf in zip(("low", "high"), falls)]}]}
+    return document(INVERTED, "instability", "Theorem 2", setting, conditions, {"J": 1.0, "G": 1.0, "mu": 0.25, "FN": 1.0}, verdict="unstable")
+
+
+BEAD = """
+[system]
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+U = "m*g*y"
+R = "c/2*(x'^2 + y'^2)"
+
+[parameters]
+m = 1.0
+g = 8.0
+c = 0.5
+
+[[constraint]]
+name = "ring"
+g = "(x^2 + y^2 - 1)/2"
+"""
+
+
+def bead():
+    """A bead at the top of a ring, with damping: the only equilibrium with y > 1/2 is unstable."""
+    setting = {"coordinates": ["x", "y"], "domain": box((-0.5, 0.5), (0.5, 1.5)), "reference": h(8), "level": h(1), "I_C": []}
+    near = box((-0.015625, 0.015625), (0.984375, 1.015625))
+
+    def face(k, side, tree):
+        return {"coordinate": k, "side": side, "tree": tree}
+
+    def slides(d):
+        return ["unbalanced", [{"signs": [], "d": numbers(d), "pivots": [1]}]]
+    conditions = {
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "2": [{"kind": "stationary point", "box": near, "multipliers": box((7.5, 8.5)),
+               "preconditioner": [numbers(-0.125, 0, 0), numbers(0, 0, 1), numbers(0, -1, -8)]}],
+        "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+        "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1, 1, 1)}]]}],
+        "5": [{"kind": "descent", "pivots": [1], "saddles": [{"N": setting["domain"], "direction": numbers(1)}], "tree": ["saddle", 0]}],
+        "6": [{"kind": "isolated", "faces": [face(0, "low", slides(1)), face(0, "high", slides(-1)), face(1, "low", ["constraint", "ring"]),
+                                             face(1, "high", ["constraint", "ring"])]}]}
+    return document(BEAD, "instability", "Theorem 2", setting, conditions, {"m": 1.0, "g": 8.0, "c": 0.5}, verdict="unstable")
 
 
 def changed(certificate, old, new, parameters=None):
@@ -213,4 +399,5 @@ def changed(certificate, old, new, parameters=None):
 
 
 def all_examples():
-    return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm()]
+    return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm(), flexible_arm(), convex_block(), oscillator(),
+            oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead()]

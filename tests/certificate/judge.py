@@ -165,11 +165,13 @@ class World:
         for a in self.control["actuated"] if self.control else []:       # gains that are one number
             U = U + (names[a] - self.jet(self.control.get("reference", {}).get(a, 0), names)) ** 2 * self.jet(self.control.get("Kp", 0), names) * 0.5
             R = R + names[a + "_v"] ** 2 * self.jet(self.control.get("Kv", 0), names) * 0.5
-        f = [self.jet(system.get("f", {}).get(a, 0), names).v for a in self.q]
+        forces = [self.jet(system.get("f", {}).get(a, 0), names) for a in self.q]
+        f = [x.v for x in forces]
         v = list(u or [0.0] * n)
         M = [row[n:] for row in T.h[n:]]
         h = [f[a] - R.g[n + a] - U.g[a] + T.g[a] - sum(T.h[n + a][b] * v[b] for b in range(n)) for a in range(n)]
-        out = {"M": M, "h": h, "U": U.v, "gradU": U.g[:n], "T": T.v, "nc": [f[a] - R.g[n + a] for a in range(n)]}
+        out = {"M": M, "h": h, "U": U.v, "gradU": U.g[:n], "T": T.v, "nc": [f[a] - R.g[n + a] for a in range(n)],
+               "K": [row[:n] for row in U.h[:n]], "C": [[R.h[n + a][n + b] - forces[a].g[n + b] for b in range(n)] for a in range(n)]}
         for kind, key in ((self.contacts, "gN"), (self.constraints, "g"), (self.sliders, None)):
             for i, e in enumerate(kind):
                 name = e.get("name", "slider%s" % (i or ""))
@@ -415,6 +417,165 @@ class Judge:
         inverse = [solve(s["M"], r) for r in rows]
         need(not indefinite([[dot(r, inverse[j]) * (b[i] + b[j]) for j in range(len(rows))] for i, r in enumerate(rows)]), "impacts")
 
+    # -- constant matrices: convex potentials, observability, linear systems ------------------------------------------------
+    def constants(self):
+        """The functions at a random state; Wrong if matrices, rows or friction differ at another one."""
+        def matrices():
+            q, u = self.random_point([(-3.0, 3.0)] * self.n), [self.rng.gauss(0, 1) for _ in range(self.n)]
+            s = self.world.at(q, u)
+            parts = [s[k] for k in ("M", "K", "C")] + [[s[e]["row"]] for e in self.names + [c["name"] for c in self.world.constraints]]
+            for e in self.world.sliders:
+                x = s[e.get("name", "slider")]
+                parts += [x["t"], [x["mu"]], [[x["load"]]]]
+            return s, [x for part in parts for row in part for x in row]
+        (s, first), (_, second) = matrices(), matrices()
+        need(all(abs(a - b) <= 1e-9 * (1 + abs(a)) for a, b in zip(first, second)), "matrices are not constant")
+        return s
+
+    def slips(self, s):
+        """Slip rows of sliders with the largest friction force and the number of rows."""
+        sliders = [s[e.get("name", "slider")] for e in self.world.sliders]
+        return [(t, mu * x["load"], len(x["t"])) for x in sliders for t, mu in zip(x["t"], x["mu"])]
+
+    def symmetric_damping(self, s):
+        return [[(s["C"][a][b] + s["C"][b][a]) / 2 for b in range(self.n)] for a in range(self.n)]
+
+    def regular(self, rows, n):
+        gram = [[sum(r[a] * r[b] for r in rows) for b in range(n)] for a in range(n)]
+        return solve(gram, [1.0] * n) is not None
+
+    def convex(self, claim):
+        s = self.constants()
+        need(all(lo == -math.inf and hi == math.inf for lo, hi in self.domain), "the domain is bounded")
+        kappa, rows = number(claim["kappa"]), [s[c["name"]]["row"] for c in self.world.constraints]
+        total = [[s["K"][a][b] + kappa * sum(r[a] * r[b] for r in rows) for b in range(self.n)] for a in range(self.n)]
+        need(kappa >= 0 and not indefinite(total) and solve(total, [1.0] * self.n) is not None, "U is not convex")
+
+    def observable(self, claim):
+        """Velocities that no motion without dissipation can have: by the derivatives of C u = 0 along the free motion on the null space of B."""
+        s = self.constants()
+        need(not self.world.constraints and not indefinite(s["C"]) and all(s[n]["eN"] < 1 for n in self.names), "observability is not allowed")
+        need(not any(map(self.world.has_friction, self.world.contacts)), "contacts have friction")
+        given = {frozenset(c["closed"]): c["pivots"] for c in claim["cases"]}
+        for size in range(len(self.names) + 1):
+            for closed in itertools.combinations(self.names, size):
+                need(frozenset(closed) in given, "the case %s is missing" % (closed,))
+                pivots = given[frozenset(closed)]
+                B = [s[e]["row"] for e in closed] + [t for t, force, _ in self.slips(s) if force > 0]
+                free = [k for k in range(self.n) if k not in pivots]
+                basis = []
+                for e in free:
+                    d = [float(k == e) for k in range(self.n)]
+                    y = solve([[row[k] for k in pivots] for row in B], [-dot(row, d) for row in B])
+                    need(y is not None, "pivots are singular")
+                    for k, x in zip(pivots, y):
+                        d[k] = x
+                    basis.append(d)
+                MA, KA = ([[dot(a, [dot(row, b) for row in s[k]]) for b in basis] for a in basis] for k in ("M", "K"))
+                rows = current = [[dot(c, d) for d in basis] for c in s["C"]]
+                columns = [solve(MA, column) for column in zip(*KA)]
+                for _ in range(len(free) - 1):
+                    current = [[dot(row, column) for column in columns] for row in current]
+                    rows = rows + current
+                need(not free or self.regular(rows, len(free)), "a velocity is not observable with %s closed" % (closed,))
+
+    def linear(self, conditions):
+        s, rho = self.constants(), self.rho
+        need(not self.names and not self.world.constraints and self.reference == 0 and not self.closing, "the setting is not linear")
+        need(all(lo == -math.inf and hi == math.inf for lo, hi in self.domain), "the domain is bounded")
+        self.mass(None, [0.0] * self.n, s, [])
+        need(solve(s["M"], [1.0] * self.n) is not None, "M is singular")
+        rest = self.world.at([0.3] * self.n)["nc"]
+        need(all(abs(x) < 1e-12 for x in rest), "a force at rest")
+        damping, slips, given = self.symmetric_damping(s), self.slips(s), conditions["dissipation"]
+        if "friction" in given:
+            need(rho < math.inf, "friction bounds need a level")
+            for _ in range(200):
+                u = [self.rng.gauss(0, 1) for _ in range(self.n)]
+                size = math.sqrt(2 * rho / dot(u, [dot(row, u) for row in s["M"]])) * self.rng.choice([1, 0.5, 0.01])
+                u = [size * x for x in u]
+                power = dot(u, [dot(row, u) for row in damping])
+                for e in self.world.sliders:
+                    x = s[e.get("name", "slider")]
+                    power += x["load"] * self.world.friction(x, u)
+                need(power > -EPS, "friction takes too little energy")
+        else:
+            need(not indefinite(damping), "damping supplies energy")
+            if "rank" in given:
+                need(self.regular([t for t, force, _ in slips if force > 0] + damping, self.n), "a velocity without dissipation")
+            else:
+                self.observable(given["observable"])
+        if self.doc["verdict"] == "unstable":
+            d = [number(x) for x in conditions["stiffness"]["negative stiffness"]["direction"]]
+            need(dot(d, [dot(row, d) for row in s["K"]]) < 0 and solve(s["K"], d) is not None and rho == math.inf, "negative stiffness")
+            return
+        need(not indefinite(s["K"]) and solve(s["K"], [1.0] * self.n) is not None, "stiffness")
+        need(("no bound" in conditions["set"]) == (rho == math.inf), "the level")
+        for signs in itertools.product((1, -1), repeat=len(slips)) if rho < math.inf else []:
+            p = [sum(sign * force * t[k] for sign, (t, force, _) in zip(signs, slips)) for k in range(self.n)]
+            need(dot(p, solve(s["K"], p)) / 2 < rho * (1 + EPS), "an equilibrium is above the level")
+
+    # -- instability --------------------------------------------------------------------------------------------------------
+    def stationary_point(self, claim):
+        """Newton's method from the middle must end in the box."""
+        names = [c["name"] for c in self.world.constraints]
+        box = [(number(a), number(b)) for a, b in claim["box"] + claim["multipliers"]]
+        x, n = [(a + b) / 2 for a, b in box], self.n
+        for _ in range(30):
+            s = self.world.at(x[:n])
+            value = [g - sum(nu * s[c]["row"][k] for nu, c in zip(x[n:], names)) for k, g in enumerate(s["gradU"])] + [s[c]["gap"] for c in names]
+            slopes = [[s["K"][a][b] - sum(nu * s[c]["hess"][a][b] for nu, c in zip(x[n:], names)) for b in range(n)] +
+                      [-s[c]["row"][a] for c in names] for a in range(n)] + [s[c]["row"] + [0.0] * len(names) for c in names]
+            step = solve(slopes, value)
+            need(step is not None, "the stationary point is not regular")
+            x = [a - b for a, b in zip(x, step)]
+        need(all(lo - 1e-9 <= a <= hi + 1e-9 for a, (lo, hi) in zip(x, box)), "no stationary point in the box")
+        need(all(lo <= a <= hi for a, (lo, hi) in zip(x, self.domain)) and s["U"] - self.reference < self.rho, "the stationary point is outside")
+
+    def descent_leaf(self, claim, leaf, q, s, closed):
+        constraints = [c["name"] for c in self.world.constraints]
+        if leaf[0] == "unbalanced":
+            return self.balance_leaf(leaf, q, s, closed)
+        if leaf[0] == "separated":
+            d = self.tangent(leaf[1], claim["pivots"], constraints, s)
+            return need(dot(s["gradU"], d) < self.scale(s["gradU"], d), "U along a direction at %s" % q)
+        entry, pivots = claim["saddles"][leaf[1]], claim["pivots"]
+        inner = [(number(a), number(b)) for a, b in entry["N"]]
+        need(all(lo - 1e-12 <= x <= hi + 1e-12 for x, (lo, hi) in zip(q, inner)), "a saddle leaf outside N")
+        d = self.tangent(entry["direction"], pivots, constraints, s)
+        nu = solve([[s[c]["row"][k] for c in constraints] for k in pivots], [s["gradU"][k] for k in pivots])
+        curvature = sum(d[a] * d[b] * (s["K"][a][b] - sum(x * s[c]["hess"][a][b] for x, c in zip(nu, constraints)))
+                        for a in range(self.n) for b in range(self.n))
+        need(curvature < 0, "curvature of a saddle at %s" % q)
+
+    def instability(self, conditions):
+        need(list(conditions) == ["1", "2", "3", "4", "5", "6"] + (["10"] if self.world.rough else []), "conditions")
+        need(not self.names and self.rho < math.inf and all(map(math.isfinite, itertools.chain(*self.domain))), "the setting of instability")
+        self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
+        self.stationary_point(conditions["2"]["stationary point"])
+        self.dissipation(conditions["3"])
+        self.each(conditions["4"]["losses"]["tree"], self.domain, self.loss_leaf)
+        claim = conditions["5"]["descent"]
+        self.each(claim["tree"], self.domain, lambda *a: self.descent_leaf(claim, *a))
+        faces = conditions["6"]["isolated"]["faces"]
+        need({(f["coordinate"], f["side"]) for f in faces} == set(itertools.product(range(self.n), ("low", "high"))), "a face is missing")
+        level, self.rho = self.rho, math.inf
+        for f in faces:
+            k, x = f["coordinate"], self.domain[f["coordinate"]][f["side"] == "high"]
+            self.each(f["tree"], self.domain[:k] + [(x, x)] + self.domain[k + 1:], self.face_leaf)
+        self.rho = level
+
+    def face_leaf(self, leaf, q, s, closed):
+        need(leaf[0] == "unbalanced", "a leaf %s on a face" % leaf[0])
+        self.balance_leaf(leaf, q, s, closed)
+
+    def dissipation(self, claims):
+        for q, s, _ in self.positions(self.domain):
+            for _ in range(4):
+                u = [self.rng.gauss(0, 1) for _ in range(self.n)]
+                need(dot(u, self.world.at(q, u)["nc"]) <= EPS, "damping supplies energy")
+        need("no other force" not in claims or all(abs(x) < EPS for x in self.world.at([0.1] * self.n, [1.0] * self.n)["nc"]), "other forces")
+
     def asked(self, name):
         """Whether a condition is to be judged."""
         return self.only is None or name in self.only
@@ -426,12 +587,20 @@ class Judge:
         need(set(model["parameters"]) == set(tomllib.loads(model["text"]).get("parameters", {})), "parameters")
         conditions = {c["id"]: {x["kind"]: x for x in c["claims"]} for c in doc["conditions"]}
         for c in doc["conditions"]:
-            assumption = {"attractivity": "9", "regulation": "2"}.get(doc["theorem"])
+            assumption = {"attractivity": "9", "regulation": "2", "instability": "10"}.get(doc["theorem"])
             need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
         self.doc_damping = "linear damping" in conditions.get("3", {})
         if doc["theorem"] == "equilibria":
             need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)
+        need(doc["grade"] == "proved" and len(doc["assumptions"]) == len([c for c in doc["conditions"] if c["verdict"] == "assumed"]), "assumptions")
+        if doc["theorem"] == "linear":
+            rows = ["form", "mass", "dissipation", "stiffness"] + (["set"] if doc["verdict"] == "attractive" else [])
+            need(doc["verdict"] in ("attractive", "unstable") and list(conditions) == rows, "conditions")
+            return self.linear(conditions)
+        if doc["theorem"] == "instability":
+            need(doc["verdict"] == "unstable" and not self.closing, "verdict")
+            return self.instability(conditions)
         contacts, regulation = bool(self.names), doc["theorem"] == "regulation"
         need(doc["theorem"] in ("attractivity", "regulation"), "theorem")
         need(len(doc["assumptions"]) == 1 and doc["verdict"] == "attractive" and doc["grade"] == "proved", "verdict")
@@ -445,6 +614,9 @@ class Judge:
         if self.asked("1"):
             self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
         two = conditions["2"]
+        if "convex" in two:
+            self.convex(two["convex"])
+            two = {"faces": {"faces": []}, "bounded": {"tree": ["level"]}, "stationary": None, "point": two["point"]}
         ends = {(k, s) for k, side in enumerate(self.domain) for s, x in zip(("low", "high"), side) if math.isfinite(x)}
         need({(f["coordinate"], f["side"]) for f in two["faces"]["faces"]} == ends, "a face is missing")
         for f in two["faces"]["faces"] if self.asked("2") else []:
@@ -453,19 +625,18 @@ class Judge:
         if self.rho < math.inf:
             for leaf, box in self.leaves(two["bounded"]["tree"], self.domain):
                 need(leaf[0] != "bounded" or all(map(math.isfinite, itertools.chain(*box))), "an unbounded leaf")
-        if self.asked("2"):
+        if self.asked("2") and two["stationary"]:
             self.each(two["stationary"]["tree"], self.domain, lambda *a: self.stationary(two["stationary"], *a))
         point = [(number(a), number(b)) for a, b in two["point"]["box"]]
         s = self.world.at([(a + b) / 2 for a, b in point])
         need(s["U"] - self.reference < self.rho and all(s[n]["gap"] >= -1e-9 for n in self.names), "the point")
         need(all(lo <= a and b <= hi for (a, b), (lo, hi) in zip(point, self.domain)), "the point is outside")
-        for q, s, _ in self.positions(self.domain) if self.asked("3") else []:
-            for _ in range(4):
-                u = [self.rng.gauss(0, 1) for _ in range(self.n)]
-                need(dot(u, self.world.at(q, u)["nc"]) <= EPS, "damping supplies energy")
-        need("no other force" not in conditions["3"] or all(abs(x) < EPS for x in self.world.at([0.1] * self.n, [1.0] * self.n)["nc"]), "other forces")
+        if self.asked("3"):
+            self.dissipation(conditions["3"])
         losses = "5" if contacts and not regulation else "4"
-        if self.asked(losses) or self.asked("3"):
+        if "observable" in conditions[losses]:
+            self.observable(conditions[losses]["observable"])
+        elif self.asked(losses) or self.asked("3"):
             self.each(conditions[losses]["losses"]["tree"], self.domain, self.loss_leaf, self.closing)
         if regulation:
             return need(all(0 <= s[n]["eN"] <= 1 for n in self.names) and not any(map(self.world.has_friction, self.world.contacts)), "impacts")

@@ -441,6 +441,9 @@ class Judge:
         return [[(s["C"][a][b] + s["C"][b][a]) / 2 for b in range(self.n)] for a in range(self.n)]
 
     def regular(self, rows, n):
+        """Whether the rows, which may have any size, span the space."""
+        sizes = [max(map(abs, row)) for row in rows]
+        rows = [[x / size for x in row] for row, size in zip(rows, sizes) if size]
         gram = [[sum(r[a] * r[b] for r in rows) for b in range(n)] for a in range(n)]
         return solve(gram, [1.0] * n) is not None
 
@@ -510,7 +513,7 @@ class Judge:
             need(dot(d, [dot(row, d) for row in s["K"]]) < 0 and solve(s["K"], d) is not None and rho == math.inf, "negative stiffness")
             return
         need(not indefinite(s["K"]) and solve(s["K"], [1.0] * self.n) is not None, "stiffness")
-        need(("no bound" in conditions["set"]) == (rho == math.inf), "the level")
+        need("no bound" not in conditions["set"] or rho == math.inf, "the level")
         for signs in itertools.product((1, -1), repeat=len(slips)) if rho < math.inf else []:
             p = [sum(sign * force * t[k] for sign, (t, force, _) in zip(signs, slips)) for k in range(self.n)]
             need(dot(p, solve(s["K"], p)) / 2 < rho * (1 + EPS), "an equilibrium is above the level")
@@ -622,7 +625,7 @@ class Judge:
         for f in two["faces"]["faces"] if self.asked("2") else []:
             k, x = f["coordinate"], self.domain[f["coordinate"]][f["side"] == "high"]
             self.each(f["tree"], self.domain[:k] + [(x, x)] + self.domain[k + 1:], lambda *_: need(False, "a face"))
-        if self.rho < math.inf:
+        if "bounded" in two:
             for leaf, box in self.leaves(two["bounded"]["tree"], self.domain):
                 need(leaf[0] != "bounded" or all(map(math.isfinite, itertools.chain(*box))), "an unbounded leaf")
         if self.asked("2") and two["stationary"]:

@@ -77,6 +77,189 @@ class Refused(unittest.TestCase):
                 (pendulum, "c/2*phi'^2", "c/4*phi'^4", {}, "condition 3")]:                   # not linear
             self.refused(changed(document, old, new, listed), text)
 
+    def refused_changes(self, document, changes):
+        """changes: (text of the model, its replacement, values of parameters, a part of the answer)."""
+        for old, new, listed, text in changes:
+            self.refused(changed(document, old, new, listed), text)
+
+    def test_regulation_of_another_model_is_refused(self):
+        self.refused_changes(examples.flexible_arm(), [
+            ("e = 0.5", "e = 1.0", {"e": 1.0}, "condition R6"),                          # impacts without loss
+            ("e = 0.5", "e = 1.5", {"e": 1.5}, "condition R8"),
+            ("Kv = 1.5", "Kv = 0.0", {"Kv": 0.0}, "condition R6"),                       # no damping
+            ("Kv = 1.5", "Kv = -1.5", {"Kv": -1.5}, "condition law"),                    # the controller is a motor
+            ("Kp = 8.0", "Kp = -8.0", {"Kp": -8.0}, "condition 3"),                      # no minimum
+            ("k = 4.0", "k = 0.0", {"k": 0.0}, "condition 3"),                           # the second mass is free
+            ("m2 = 1.0", "m2 = 0.0", {"m2": 0.0}, "condition 1"),
+            ("k/2*(q1 - q2)^2", "k/2*q2^2", {}, "condition R6"),                         # the second mass oscillates for ever
+            ("k/2*(q1 - q2)^2", "k/2*(q1 - q2)^2 - k*q2^2", {}, "condition 3"),
+            ("k/2*(q1 - q2)^2", "k/2*(q1 - q2)^4 + q1^2 + q2^2", {}, "condition 3"),     # not quadratic
+            ("q2 - 0.5", "q2 - 0.5 + q1^2", {}, "condition 3"),                          # a curved wall
+            ("q2 - 0.5", "q2 - 5", {}, "condition 3"),                                   # the point is behind the wall
+            ('gN = "q2 - 0.5"', "gN = \"q2 - 0.5\"\ngammaT = \"q1'\"\nmu = 0.1", {}, "condition R8"),
+            ('eN = "e"', 'eN = "e"\nimpact = "poisson"', {}, "condition R8"),
+            ("q1 = 0.0", 'q1 = "t"', {}, "reference that moves"),
+            ('Kp = "Kp"', 'Kp = "Kp + q2^2"', {}, "gains are no constant"),
+            ("[control]", "[[slider]]\ngammaT = \"q1'\"\nmu = 1\nFN = 1\n[control]", {}, "condition R8")])
+
+    def test_observability_needs_every_case_and_positive_weights(self):
+        for k in range(2):
+            document = examples.flexible_arm()
+            del claim(document, "R6", "observable")["cases"][k]
+            self.refused(document, "is missing")
+            document = examples.flexible_arm()
+            claim(document, "R6", "observable")["cases"][k]["weights"][0] = h(-1)
+            self.refused(document, "weight")
+        document = examples.flexible_arm()
+        claim(document, "R6", "observable")["cases"][1]["pivots"] = [0]          # the row of the wall has no part along q1
+        self.refused(document, "condition R6")
+
+    def test_damping_that_is_not_symmetric_is_not_used_for_observability(self):
+        forces = "f = { x = \"-c*x' - y'\", y = \"x'\" }"                        # u.Cu = c*x'^2, but C u = 0 is not needed for it to vanish
+        document = changed(examples.damped_pair(), "R = \"c/2*x'^2\"", forces)
+        self.refused(document, "damping is not symmetric")
+
+    def test_a_potential_that_is_not_convex_is_refused(self):
+        self.refused_changes(examples.convex_block(), [
+            ("2*y^2", "0*y^2", {}, "condition 2"), ("2*y^2", "-2*y^2", {}, "condition 2"), ("2*y^2", "2*y^2 + x*y^2", {}, "condition 2"),
+            ("2*y^2", "2*y^2 + abs(x)", {}, "condition 2"), ("k = 10.0", "k = -10.0", {"k": -10.0}, "condition 2"),
+            ('gN = "y"', 'gN = "y - x^2/9"', {}, "condition 2"), ('gN = "y"', 'gN = "y - 1"', {}, "condition 2")])
+        document = examples.convex_block()
+        document["setting"]["domain"] = box((-100, 100), (-examples.INF, examples.INF))
+        self.refused(document, "whole space")
+        document = examples.convex_block()
+        claim(document, "2", "convex")["kappa"] = h(-1)
+        self.refused(document, "convex")
+
+    def test_instability_of_another_model_is_refused(self):
+        self.refused_changes(examples.inverted_pendulum(), [
+            ("G = 1.0", "G = -1.0", {"G": -1.0}, "condition 2"),                         # it hangs, and is stable
+            ("G*cos(x)", "G*cos(x) + x^2", {}, "condition 2"),                           # a spring holds it
+            ("G*cos(x)", "G*x", {}, "condition 2"),                                      # without equilibria at rest of U
+            ("mu = 0.25", "mu = 0.5", {"mu": 0.5}, "condition 5"),
+            ("mu = 0.25", "mu = 1.5", {"mu": 1.5}, "condition 5"),                       # every position is an equilibrium
+            ("mu = 0.25", "mu = -0.25", {"mu": -0.25}, "condition 1"),
+            ("mu = 0.25", "mu = 0.0", {"mu": 0.0}, "condition 4"),                       # without loss
+            ("J = 1.0", "J = -1.0", {"J": -1.0}, "condition 1"),
+            ("G*cos(x)", "G*cos(x) + abs(x)/100", {}, "not continuous"),
+            ("G*cos(x)", "G*cos(x) + if(x < 0, 0.01, 0)", {}, "not continuous"),
+            ('U = "G*cos(x)"', "U = \"G*cos(x)\"\nR = \"-x'^2\"", {}, "condition 3"),     # a motor
+            ('U = "G*cos(x)"', 'U = "G*cos(x)"\nf = { x = 0.1 }', {}, "condition 3"),
+            ("[[slider]]", '[[contact]]\nname = "stop"\ngN = "x + 3"\n[[slider]]', {}, "without contacts")])
+        self.refused_changes(examples.bead(), [
+            ("g = 8.0", "g = -8.0", {"g": -8.0}, "condition 2"),                         # the top is the lowest position
+            ("c = 0.5", "c = 0.0", {"c": 0.0}, "condition 4"),
+            ("c = 0.5", "c = -0.5", {"c": -0.5}, "condition 3"),
+            ("(x^2 + y^2 - 1)/2", "(x^2 + y^2 - 4)/2", {}, "condition 2"),               # the ring does not meet the domain
+            ("(x^2 + y^2 - 1)/2", "y - 1 - x^2", {}, "condition 2"),                     # a valley
+            ('name = "ring"', "name = \"ring\"\ngammaT = \"x'*y - y'*x\"\nmu = 0.3", {}, "the assumption of the theorem")])
+
+    def test_a_hanging_pendulum_is_not_unstable_whatever_the_numbers_are(self):
+        document = changed(examples.inverted_pendulum(), "G = 1.0", "G = -1.0", {"G": -1.0})
+        document["setting"]["reference"] = h(-1)
+        claim(document, "2", "stationary point")["preconditioner"] = [numbers(1)]
+        self.refused(document, "condition 5")
+        for leaf in (["separated", numbers(1)], ["separated", numbers(-1)], ["level"], ["unbalanced", [{"signs": [], "d": numbers(1)}]]):
+            claim(document, "5", "descent")["tree"] = leaf
+            claim(document, "5", "descent")["saddles"] = []
+            self.refused(document, "condition 5")
+
+    def test_equilibria_near_a_face_of_the_domain_are_refused(self):
+        document = examples.inverted_pendulum()
+        document["setting"]["domain"] = box((-0.25, 1))                                  # E reaches to -0.2527
+        claim(document, "5", "descent")["tree"] = split(0, 0.5, ["saddle", 0], ["separated", numbers(1)])
+        self.refused(document, "condition 6")
+        for k in range(2):
+            document = examples.inverted_pendulum()
+            del claim(document, "6", "isolated")["faces"][k]
+            self.refused(document, "ends of the domain")
+            document = examples.inverted_pendulum()
+            claim(document, "6", "isolated")["faces"][k]["tree"] = ["level"]
+            self.refused(document, "condition 6")
+            document = examples.inverted_pendulum()
+            document["setting"]["reference"] = h(-10)                                # the level excludes everything
+            claim(document, "6", "isolated")["faces"][k]["tree"] = ["level"]
+            self.refused(document, "condition")
+
+    def test_instability_needs_a_bounded_domain_and_a_saddle_that_contains_its_leaf(self):
+        for key, value in (("level", "inf"), ("domain", box((-examples.INF, 1))), ("I_C", ["joint"])):
+            document = examples.inverted_pendulum()
+            document["setting"][key] = value
+            self.assertFalse(mutate.accepted(document)[0])
+        document = examples.inverted_pendulum()
+        claim(document, "5", "descent")["saddles"][0]["N"] = box((-0.25, 0.25))
+        self.refused(document, "inside the box")
+        document = examples.inverted_pendulum()
+        claim(document, "2", "stationary point")["box"] = box((2, 4))
+        self.refused(document, "condition 2")
+
+    def test_reactions_with_friction_must_do_negative_work_next_to_a_face(self):
+        """Reactions are not bounded: a direction on the edge of the friction cone does not exclude equilibria next to the face."""
+        text = '[system]\nq = ["x", "y"]\nT = "x\'^2 + y\'^2"\nU = "y"\n[[constraint]]\nname = "line"\ng = "y"\ngammaT = "x\'"\nmu = 1\n'
+        setting = {"coordinates": ["x", "y"], "domain": box((-1, 1), (-1, 1)), "reference": h(0), "level": h(9), "I_C": []}
+        proof = checker.Proof(checker.Model(text, {}), setting)
+        edge, inside = (checker.numbers(numbers(0.5, y), 2) for y in (-0.5, -0.75))
+        for d in (edge, inside):
+            proof.pushes(d, [], {"line": 1}, proof.at(proof.domain))
+        proof.pushes(inside, [], {"line": 1}, proof.at(proof.domain), -1)
+        with self.assertRaises(checker.Refused):
+            proof.pushes(edge, [], {"line": 1}, proof.at(proof.domain), -1)
+
+    def test_classes_of_other_linear_systems_are_refused(self):
+        self.refused_changes(examples.oscillator(), [
+            ("k = 4.0", "k = -4.0", {"k": -4.0}, "condition stiffness"), ("k = 4.0", "k = 0.0", {"k": 0.0}, "condition stiffness"),
+            ("c = 0.5", "c = -0.5", {"c": -0.5}, "condition dissipation"), ("m = 1.0", "m = 0.0", {"m": 0.0}, "condition mass"),
+            ("mu = 0.5", "mu = -0.5", {"mu": -0.5}, "condition mass"), ("c/2*x'^2", "c/4*x'^4", {}, "condition form"),
+            ("k/2*(x - 1)^2", "k/2*(x - 1)^4", {}, "condition form"), ("k/2*(x - 1)^2", "k/2*(x - 1)^2 + sign(x)", {}, "condition form"),
+            ('R = "', 'f = { x = 1 }\nR = "', {}, "condition form"), ('FN = "FN"', 'FN = "FN*x^2"', {}, "condition form"),
+            ("[[slider]]", '[[contact]]\nname = "floor"\ngN = "x"\n[[slider]]', {}, "condition form"),
+            ("m/2*x'^2", "m/2*x'^2*(2 + cos(x))", {}, "condition form")])
+        self.refused(changed(changed(examples.oscillator(), "mu = 0.5", "mu = 0.0", {"mu": 0.0}), "c = 0.5", "c = 0.0", {"c": 0.0}), "dissipation")
+        self.refused_changes(examples.oscillator(k=-4.0), [
+            ("k = -4.0", "k = 4.0", {"k": 4.0}, "condition stiffness"), ("k = -4.0", "k = 0.0", {"k": 0.0}, "condition stiffness"),
+            ("c = 0.5", "c = -0.5", {"c": -0.5}, "condition dissipation")])
+        self.refused_changes(examples.oscillator(c=-0.5, level=1.0), [
+            ("mu = 0.5", "mu = 0.25", {"mu": 0.25}, "condition dissipation"),            # the motor is stronger than friction
+            ("c = -0.5", "c = -0.75", {"c": -0.75}, "condition dissipation"), ("m = 1.0", "m = 0.5", {"m": 0.5}, "condition dissipation"),
+            ("FN = 2.0", "FN = 20.0", {"FN": 20.0}, "condition set"),                    # equilibria above the level
+            ("k = 4.0", "k = 0.25", {"k": 0.25}, "condition set")])
+        self.refused_changes(examples.damped_pair(), [
+            ("s = 1.0", "s = 0.0", {"s": 0.0}, "condition dissipation"),                 # y oscillates for ever
+            ("c = 0.5", "c = 0.0", {"c": 0.0}, "condition dissipation"),
+            ("c/2*x'^2", "c*x'*y'", {}, "condition dissipation")])
+        symmetric = changed(examples.damped_pair(), "+ k*y^2", "+ k/2*y^2")              # both masses swing alike, and x - y is damped alone
+        self.refused(changed(symmetric, "c/2*x'^2", "c/2*(x' - y')^2"), "condition dissipation")
+
+    def test_the_setting_of_a_linear_system_is_the_whole_space(self):
+        for key, value in (("domain", box((-9, 9))), ("reference", h(1)), ("I_C", ["ground"])):
+            document = examples.oscillator()
+            document["setting"][key] = value
+            self.assertFalse(mutate.accepted(document)[0], key)
+        document = examples.oscillator(k=-4.0)
+        document["setting"]["level"] = h(1)
+        self.refused(document, "level")
+        document = examples.oscillator(c=-0.5, level=1.0)
+        document["setting"]["level"] = "inf"
+        self.refused(document, "dissipation")
+        document = examples.oscillator()
+        claim(document, "mass", "mass")["tree"] = ["level"]
+        self.refused(document, "keys")
+        document = examples.oscillator(c=-0.5, level=1.0)
+        claim(document, "set", "set")["kind"] = "no bound"
+        self.refused(document, "condition set")
+        document = examples.oscillator()
+        document["verdict"] = "unstable"
+        self.refused(document, "conditions")
+
+    def test_a_slider_that_may_have_no_friction_is_not_used_for_observability(self):
+        text = examples.PAIR + '\n[[slider]]\ngammaT = "y\'"\nmu = "max(0, min(x, 0))"\nFN = 1\n'
+        document = examples.damped_pair()
+        document = changed(document, examples.PAIR, text)
+        self.refused(document, "condition form")
+        document = changed(document, 'mu = "max(0, min(x, 0))"', 'mu = "c - 0.5"')
+        document = changed(document, "c = 0.5", 'c = "sqrt(0.25)"')
+        self.refused(document, "friction")
+
     def test_a_domain_that_the_level_set_leaves_is_refused(self):
         document = examples.falling_block()
         document["setting"]["level"] = h(90)

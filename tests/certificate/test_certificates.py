@@ -472,11 +472,15 @@ class Mutations(unittest.TestCase):
 
     def test_the_mutations_find_checks_that_are_left_out(self):
         """With a part of the checker removed, false certificates are accepted, and the judge says so."""
-        for name in ("faces", "decreases", "unbalanced", "losses"):
+        old, unstable, convex = examples.all_examples()[:4], [examples.inverted_pendulum(), examples.bead()], [examples.convex_block()]
+        moved, seen = [examples.oscillator(c=-0.5, level=1.0)], [examples.damped_pair(), examples.flexible_arm()]
+        for name, documents in [("faces", old), ("decreases", old), ("unbalanced", old), ("losses", old), ("descent", unstable), ("isolated", unstable),
+                                ("convex", convex), ("observable", seen), ("friction", moved),
+                                ("negative_stiffness", [examples.oscillator(k=-4.0)])]:
             original = getattr(checker.Proof, name)
             try:
                 setattr(checker.Proof, name, lambda self, *arguments: None)
-                false = mutate.run(examples.all_examples(), 150, 5)[2]
+                false = mutate.run(documents, 150, 5)[2]
             finally:
                 setattr(checker.Proof, name, original)
             self.assertGreater(false, 0, "without '%s' nothing false was accepted" % name)

@@ -60,6 +60,9 @@ class Jet:
         second = n * (n - 1) * self.v ** (n - 2) if n not in (0, 1) else 0.0
         return self.apply(self.v ** n, n * self.v ** (n - 1) if n else 0.0, second)
 
+    def __rpow__(self, base):
+        return exponential(self * math.log(base))
+
     def __pos__(self):
         return self
 

@@ -237,5 +237,25 @@ TEST(CertifyAssumptions, AreListedByName) {
     EXPECT_EQ(c.assumptions[0].rfind("condition 9: ", 0), 0U) << c.assumptions[0];
 }
 
+/// Gyroscopic forces do no work, but they change the modes. Without them damping of x would see both modes of y and z.
+/// With them y = cos(t/2), z = sin(t/2)/2, x = 0 is a motion: the force on x is −y − z − y' + 4 z' = 0, on y
+/// −y + 3 z' = −cos(t/2)/4, on z −13/4 z − 3 y' = −sin(t/2)/8.
+TEST(Soundness, AGyroscopicModeThatDampingDoesNotSeeIsNotOverlooked) {
+    const model::Model m = from_text(R"toml(
+[system]
+q = ["x", "y", "z"]
+T = "1/2*(x'^2 + y'^2 + z'^2)"
+U = "2*x^2 + 1/2*y^2 + 13/8*z^2 + x*y + x*z"
+R = "1/2*x'^2"
+f = { x = "-y' + 4*z'", y = "x' + 3*z'", z = "-4*x' - 3*y'" }
+[initial]
+q = { y = 1.0 }
+u = { z = 0.25 }
+)toml");
+    const Certificate c = certify(m, Theorem::attractivity);
+    EXPECT_NE(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_NE(verdict(c, "4"), Verdict::proved) << story(c);
+}
+
 }  // namespace
 }  // namespace saltus::stability::certify_soundness_test

@@ -133,6 +133,12 @@ std::optional<LinearSystem> linear_system(const Enclosure& e) {
     if (!add_sliders(s, m, e.row_matrix(all), e.coefficients(all, all))) return std::nullopt;
     for (const Interval& F : s.F)
         if (!std::isfinite(width(F)) || width(F) > constant_width_ratio * (1.0 + F.hi)) return std::nullopt;
+    s.symmetric_damping = e.quadratic_rayleigh;
+    if (!s.symmetric_damping) {
+        s.symmetric_damping = true;
+        for (int i = 0; i < s.C.rows(); ++i)
+            for (int j = 0; j < i; ++j) s.symmetric_damping = s.symmetric_damping && zero(s.C(i, j) - s.C(j, i));
+    }
     if (!narrow(s.M) || !narrow(s.K) || !narrow(s.C) || !narrow(s.W)) return std::nullopt;
     return s;
 }
@@ -219,10 +225,11 @@ double friction_level(const LinearSystem& s, long budget) {
 }
 
 /// A motion without dissipation has W u = 0 (rows on which friction acts) and S u = 0 at all times, S = (C + Cᵀ)/2. Let
-/// the columns of T span ker W and u = T v. Along such a motion C u and the friction forces do no work, and v satisfies
-/// (TᵀMT) v̈ + (TᵀKT) v = 0. It is lossless if S T v = 0 at all times. So there is none but rest exactly if the pair
-/// (A, S T) with A = (TᵀMT)⁻¹ TᵀKT is observable: the matrix (S T; S T A; S T A²; ...) has full column rank, or
-/// equivalently no eigenvector of A lies in ker S T.
+/// the columns of T span ker W and u = T v. The friction forces do no work on T. If C is symmetric, then C u = S u = 0,
+/// and v satisfies (TᵀMT) v̈ + (TᵀKT) v = 0. Gyroscopic forces (C − Cᵀ ≠ 0) change the modes; with them nothing is
+/// decided here. It is lossless if S T v = 0 at all times. So there is none but rest exactly if the pair (A, S T) with
+/// A = (TᵀMT)⁻¹ TᵀKT is observable: the matrix (S T; S T A; S T A²; ...) has full column rank, or equivalently no
+/// eigenvector of A lies in ker S T.
 LosslessModes lossless_modes(const LinearSystem& s) {
     const int n = s.M.rows();
     LosslessModes result;
@@ -241,6 +248,7 @@ LosslessModes lossless_modes(const LinearSystem& s) {
     const std::optional<IntervalMatrix> T = tangents(rows_of(s.W, rows), n);
     if (!T) return result;
     const IntervalMatrix Tt = transpose(*T), S = symmetric_part(s.C) * *T;
+    if (!s.symmetric_damping) return result;
     const Matrix M = (Tt * s.M * *T).middle(), K = (Tt * s.K * *T).middle();
     const Modes swings = modes(K, M);
     if (!swings.found) return result;

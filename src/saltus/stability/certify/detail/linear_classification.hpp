@@ -15,6 +15,7 @@ namespace saltus::stability {
 /// All data are constant. [Leine] (95)
 struct LinearSystem {
     proof::IntervalMatrix M, C, K;
+    bool symmetric_damping = false;        ///< C is proved to be symmetric: there are no gyroscopic forces
     proof::IntervalMatrix W;               ///< slip rows (Wᵀ in the notation of the docs)
     std::vector<std::vector<int>> groups;  ///< for each slider its rows of W, one or two
     std::vector<proof::Interval> F;        ///< for each slider the largest friction force, μ F_N

@@ -16,7 +16,10 @@
 //   7  open gaps of I_C close                                        closing_row
 //   8  Newton's law, 0 <= e_N < 1, |e_T| < 1                         condition_6_restitution
 //   9  impacts take energy                                           condition_7_impacts
+// and for models with contacts or with friction of constraints
 //   10 limit sets are positively invariant                           assumed
+// With sliders alone the forces are bounded, convex-valued and upper semicontinuous functions of the state, so that
+// limit sets consist of motions. Friction of a constraint is bounded by |ν|, which is no such function.
 //
 // Models with contacts or clutches are first judged by one motion that leaves the set, if there is one
 // (escaping_motion.cpp); the table then has four rows.
@@ -45,6 +48,7 @@
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 #include "saltus/stability/certify/detail/position_tests.hpp"
+#include "saltus/stability/certify/detail/static_forces.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
 
@@ -201,6 +205,8 @@ public:
             rows().back().id = "8";
             rows().push_back(condition_7_impacts(scope));
             rows().back().id = "9";
+        }
+        if (contacts || !frictional_constraints(e).empty()) {
             Condition invariance = condition_9_invariance();
             invariance.id = "10";
             invariance.text = text_invariance;

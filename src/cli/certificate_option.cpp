@@ -26,6 +26,17 @@ void withdraw(proof::CertifiedStatement& statement, const std::string& why) {
     }
 }
 
+/// Why the feedback of the model file is not certified; empty if it is, or if there is none. The model of a saturated
+/// or estimating loop has its feedback among the forces: only the description of the file shows it.
+std::string feedback_refusal(const io::LoadedModel& loaded, const std::string& theorem) {
+    const auto& control = loaded.file.description.control;
+    if (!control) return "";
+    if (theorem != proof::to_string(proof::Theorem::regulation)) return "feedback is not certified";
+    const bool plain = control->feedforward.empty() && !control->saturation.given && control->saturation_of.empty() &&
+                       !control->shaping.given && !control->period.given && control->velocity.word == "measured";
+    return plain ? "" : "only PD feedback of measured coordinates and velocities is certified";
+}
+
 constexpr const char* checker_name = "check_certificate";
 constexpr const char* where_checker_is =
     "it belongs into the folder share/saltus beside the program's bin, or into tools beside the build folder; another "
@@ -76,8 +87,7 @@ void prepare_certificate(const CertificateOptions& options) {
 
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
                                          const io::LoadedModel& loaded, proof::CertifiedStatement statement) {
-    // The model of a saturated or estimating loop has its feedback among the forces; only the description shows it.
-    if (loaded.file.description.control) withdraw(statement, "feedback is not certified");
+    if (const std::string why = feedback_refusal(loaded, statement.theorem); !why.empty()) withdraw(statement, why);
     io::WrittenCertificate written;
     written.file = options.file;
     written.certified = statement.certified();
@@ -95,6 +105,10 @@ io::WrittenCertificate write_certificate(const CertificateOptions& options, cons
         written.checked = result.code == accepted ? "accepted" : "refused";
     if (!output.quiet) tell("saltus: independent checker: " + written.answer);
     return written;
+}
+
+bool rejected(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
+    return written && options.check && written->certified && written->checked != "accepted";
 }
 
 }  // namespace saltus::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/command.hpp"
@@ -24,5 +25,9 @@ void prepare_certificate(const CertificateOptions& options);
 /// refused. Throws Error if the file cannot be written.
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
                                          const io::LoadedModel& loaded, proof::CertifiedStatement statement);
+
+/// The certificate says that everything is certified, but the checker was asked for and did not accept it: a failure of
+/// the program.
+bool rejected(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written);
 
 }  // namespace saltus::cli

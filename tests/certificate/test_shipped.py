@@ -12,10 +12,14 @@ import tempfile
 
 import judge
 import mutate
+import small_models
 from support import ROOT
 
 MODELS = [("certify", name) for name in ("falling-block", "rocking-bar", "rocking-block", "constrained-beam", "bouncing-ball")] + \
-    [("equilibria", name) for name in ("falling-block", "rocking-bar", "painleve-rod", "constrained-beam")]
+    [("equilibria", name) for name in ("falling-block", "rocking-bar", "painleve-rod", "constrained-beam")] + \
+    [("certify --theorem instability", "constrained-beam")] + \
+    [("certify --theorem regulation", name) for name in ("two-link-underactuated", "single-link-arm")] + \
+    [("certify", name) for name in small_models.TEXTS]
 
 
 def main(saltus, count=150):
@@ -25,8 +29,13 @@ def main(saltus, count=150):
     documents, failures = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for command, name in MODELS:
-            path = os.path.join(folder, "%s-%s.json" % (command, name))
-            subprocess.run([saltus, command, os.path.join(ROOT, "models", name + ".toml"), "--certificate", path], check=True, capture_output=True)
+            path = os.path.join(folder, "%s-%s.json" % (command.replace(" ", ""), name))
+            model = os.path.join(ROOT, "models", name + ".toml")
+            if name in small_models.TEXTS:
+                model = os.path.join(folder, name + ".toml")
+                with open(model, "w", encoding="utf-8") as f:
+                    f.write(small_models.TEXTS[name])
+            subprocess.run([saltus, *command.split(), model, "--certificate", path], check=True, capture_output=True)
             with open(path, encoding="utf-8") as f:
                 document = json.load(f)
             ok, why = mutate.accepted(document)

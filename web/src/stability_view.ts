@@ -135,6 +135,7 @@ export function equilibriaView(data: any, known: Known): HTMLElement {
                 rows,
                 "conditions",
             ),
+            data.certificate ? facts([["certificate file", certificateFile(data.certificate)]]) : null,
             data.point ? facts([["point", el("span", {}, verdict(data.point.is_equilibrium ? "yes" : "no"), " an equilibrium")], ["forces", data.point.forces ? forces(data.point.forces) : ""]]) : null,
         ),
     );

@@ -12,8 +12,8 @@
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/regulation_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/stability/certify/certificate_claims.hpp"
 #include "saltus/stability/certify/certify.hpp"
-#include "saltus/stability/certify/claims.hpp"
 
 namespace saltus::cli {
 
@@ -52,14 +52,8 @@ int interruption_code() { return interrupt_asked() ? interrupted : done; }
     abandon(interrupted);
 }
 
-/// The claims of a certificate, in so far as they can be written.
-proof::CertifiedStatement claims_of(const CertifyCommand& c, const model::Model& m,
-                                    const proof::Certificate& certificate, const std::function<bool()>& stop) {
-    if (certificate.basis.ends_with("steady sliding"))
-        return proof::uncertified(certificate, m.coordinates, "certificates of steady sliding are not written yet");
-    if (certificate.theorem == proof::Theorem::attractivity)
-        return stability::attractivity_claims(m, certificate, {c.budget, stop});
-    return proof::uncertified(certificate, m.coordinates, "certificates of this theorem are not written yet");
+int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
+    return rejected(options, written) ? failed : interruption_code();
 }
 
 int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, io::ResultFolder* out) {
@@ -69,22 +63,18 @@ int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, i
     std::vector<double> at = m.q0;
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
-    io::RegulationReport report{m.name, m.coordinates, {}, {}};
+    io::RegulationReport report{m.name, m.coordinates, {}, {}, {}};
     if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified();
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
     if (!c.certificate.file.empty())
-        write_certificate(c.certificate, c.common, loaded, claims_of(c, m, report.certificate.table, options.stop));
+        report.written =
+            write_certificate(c.certificate, c.common, loaded,
+                              stability::certificate_claims(m, report.certificate.table, {c.budget, options.stop}));
     const auto json = [&] { return io::regulation_json(report); };
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::regulation_text(report); }});
-    return interruption_code();
-}
-
-/// A certificate that says that everything is certified, but was not accepted, is a failure of the program.
-int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
-    const bool missed = written && options.check && written->certified && written->checked != "accepted";
-    return missed ? failed : interruption_code();
+    return exit_code_of(c.certificate, report.written);
 }
 
 }  // namespace
@@ -120,7 +110,8 @@ int certify(const CertifyCommand& c) {
     if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
     if (!c.certificate.file.empty())
         report.written =
-            write_certificate(c.certificate, c.common, loaded, claims_of(c, m, report.certificate, options.stop));
+            write_certificate(c.certificate, c.common, loaded,
+                              stability::certificate_claims(m, report.certificate, {c.budget, options.stop}));
     const auto json = [&] { return io::certify_json(report); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,

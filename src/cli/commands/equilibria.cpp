@@ -12,7 +12,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
-#include "saltus/stability/certify/claims.hpp"
+#include "saltus/stability/certify/certificate_claims.hpp"
 
 namespace saltus::cli {
 
@@ -93,12 +93,11 @@ int equilibria(const EquilibriaCommand& c) {
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
-    std::optional<io::WrittenCertificate> written;
     if (!c.certificate.file.empty()) {
         stability::ClaimOptions claims;
         claims.stop = interrupt_asked;
-        written = write_certificate(c.certificate, c.common, loaded,
-                                    stability::completeness_claims(m, report.equilibria, claims));
+        report.written = write_certificate(c.certificate, c.common, loaded,
+                                           stability::completeness_claims(m, report.equilibria, claims));
     }
     // Forces along the sets that are curves, for plots. More sets than these fill no page.
     constexpr std::size_t max_curves = 8;
@@ -120,7 +119,7 @@ int equilibria(const EquilibriaCommand& c) {
              },
              [&] { return io::equilibria_json(report); }, [&] { return io::equilibria_text(report); }});
     if (report.equilibria.status == stability::SearchStatus::interrupted) return interrupted;
-    return written && c.certificate.check && written->certified && written->checked != "accepted" ? failed : done;
+    return rejected(c.certificate, report.written) ? failed : done;
 }
 
 }  // namespace saltus::cli

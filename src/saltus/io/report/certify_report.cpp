@@ -120,11 +120,7 @@ std::string certify_json(const CertifyReport& r) {
         j["eigenvalues"] = c.eigenvalues;
     }
     j["warnings"] = c.warnings;
-    if (r.written)
-        j["certificate"] = {{"file", r.written->file},
-                            {"certified", r.written->certified},
-                            {"checked", r.written->checked},
-                            {"answer", r.written->answer}};
+    if (r.written) j["certificate"] = json::written_certificate(*r.written);
     return json::document(j);
 }
 
@@ -172,12 +168,7 @@ std::string certify_text(const CertifyReport& r) {
                         folded(c.summary, indent, width));
     for (const std::string& a : c.assumptions) text += "  assumed     " + folded(a, indent, width) + "\n";
     for (const std::string& w : c.warnings) text += "  warning     " + w + "\n";
-    if (r.written)
-        text += "  certificate " + r.written->file + ": " +
-                (r.written->certified ? "all conditions are certified, " : "not all conditions are certified, ") +
-                (r.written->checked == "not checked" ? "not checked independently"
-                                                     : r.written->checked + " by the independent checker") +
-                "\n";
+    if (r.written) text += "  certificate " + written_text(*r.written) + "\n";
     return text;
 }
 

@@ -298,6 +298,7 @@ std::string equilibria_text(const EquilibriaReport& r) {
     if (r.point) text += point_text(r);
     for (const std::string& w : e.warnings) text += "  warning " + w + "\n";
     for (const std::string& w : r.warnings) text += "  warning " + w + "\n";
+    if (r.written) text += "  certificate " + written_text(*r.written) + "\n";
     return text;
 }
 
@@ -321,6 +322,7 @@ std::string equilibria_json(const EquilibriaReport& r, Timing timing) {
            {"periods", std::move(periods)}};
     if (r.point) j["point"] = point_json(r);
     j["warnings"] = std::move(warnings);
+    if (r.written) j["certificate"] = json::written_certificate(*r.written);
     j["statistics"] = {{"combinations", e.combinations},
                        {"starts", e.starts},
                        {"programs", e.programs},

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "saltus/io/report/timing.hpp"
+#include "saltus/io/results/certificate_file.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "saltus/stability/equilibria/equilibrium_along.hpp"
 
@@ -21,7 +22,8 @@ struct EquilibriaReport {
     std::vector<std::string> warnings;                 ///< warnings about the model; shown after Equilibria::warnings
     /// For each set of one dimension points in their order along it, with the forces there; empty for other sets.
     std::vector<std::vector<stability::EquilibriumPoint>> along;
-    double seconds = 0.0;  ///< computing time in s
+    double seconds = 0.0;                       ///< computing time in s
+    std::optional<WrittenCertificate> written;  ///< the certificate file, if one was written
 };
 
 /// For a terminal: the sets with their extents and the reasons why they end; then the position.

@@ -83,7 +83,7 @@ std::string stability_lines(const RegulationReport& r) {
 
 std::string regulation_json(const RegulationReport& r) {
     const RegulationCertificate& c = r.certificate;
-    Json j = Json::parse(certify_json({r.model, r.coordinates, c.table}));
+    Json j = Json::parse(certify_json({r.model, r.coordinates, c.table, r.written}));
     j["scope"] = to_string(c.rigid);
     j["theorem5"] = to_string(c.rigid);
     j["theorem6"] = c.with_springs ? Json(to_string(c.springs)) : Json(nullptr);
@@ -112,7 +112,7 @@ std::string regulation_json(const RegulationReport& r) {
 
 std::string regulation_text(const RegulationReport& r) {
     const RegulationCertificate& c = r.certificate;
-    std::string text = certify_text({r.model, r.coordinates, c.table}) + stability_lines(r);
+    std::string text = certify_text({r.model, r.coordinates, c.table, r.written}) + stability_lines(r);
     if (c.with_springs) {
         text += fmt::format("  springs     {}, {}: {}\n", to_string(c.springs), proof::to_string(c.spring_grade),
                             c.spring_summary);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "saltus/control/regulation/regulation.hpp"
+#include "saltus/io/results/certificate_file.hpp"
 
 /// The result of `saltus certify --theorem regulation` as text and JSON.
 namespace saltus::io {
@@ -15,6 +17,7 @@ struct RegulationReport {
     std::vector<std::string> coordinates;  ///< names of the coordinates, in the order of q
     std::vector<std::string> contacts;     ///< names of the contacts, in the order of the model
     control::RegulationCertificate certificate;
+    std::optional<WrittenCertificate> written;  ///< if a certificate file was written
 };
 
 /// For a terminal: the table of `certify_text` for rigid contacts, then the verdict for contact springs.

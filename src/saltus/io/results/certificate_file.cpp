@@ -121,4 +121,9 @@ std::string certificate_text(const proof::CertifiedStatement& s) {
     return text;
 }
 
+std::string written_text(const WrittenCertificate& w) {
+    return w.file + ": " + (w.certified ? "all conditions are certified, " : "not all conditions are certified, ") +
+           (w.checked == "not checked" ? "not checked independently" : w.checked + " by the independent checker");
+}
+
 }  // namespace saltus::io

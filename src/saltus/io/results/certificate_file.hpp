@@ -27,4 +27,7 @@ struct WrittenCertificate {
     std::string answer;                   ///< first line of the checker; empty: it did not run
 };
 
+/// "FILE: all conditions are certified, accepted by the independent checker".
+std::string written_text(const WrittenCertificate& written);
+
 }  // namespace saltus::io

@@ -150,7 +150,8 @@ std::string static_part(const std::string& kind, const Json& j) {
     if (kind == "certify") return certify_section(j);
     if (kind == "sensitivity" && j.contains("with_respect_to")) return sensitivity_section(j);
     if (kind == "basin") return basin_section(j);
-    return "<pre>" + escaped(json::fragment(j).substr(0, max_json_characters)) + "</pre>";
+    const std::string certificate = kind == "equilibria" ? certificate_line(j) : "";
+    return certificate + "<pre>" + escaped(json::fragment(j).substr(0, max_json_characters)) + "</pre>";
 }
 
 }  // namespace saltus::io

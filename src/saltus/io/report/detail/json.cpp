@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "saltus/io/results/certificate_file.hpp"
+
 namespace saltus::io::json {
 
 namespace {
@@ -59,6 +61,13 @@ Json by_name(const std::vector<std::string>& names, std::span<const double> valu
     Json j = Json::object();
     for (std::size_t k = 0; k < std::min(names.size(), values.size()); ++k) j[names[k]] = number(values[k]);
     return j;
+}
+
+Json written_certificate(const WrittenCertificate& written) {
+    return {{"file", written.file},
+            {"certified", written.certified},
+            {"checked", written.checked},
+            {"answer", written.answer}};
 }
 
 std::string document(const Json& j) { return fragment(j) + "\n"; }

@@ -9,6 +9,10 @@
 
 /// How results become JSON, the same in every report. Objects keep the order in which their keys were written, so that
 /// equal results give equal bytes. The included library is slow to compile: include this header in .cpp files only.
+namespace saltus::io {
+struct WrittenCertificate;  // certificate_file.hpp
+}
+
 namespace saltus::io::json {
 
 using Json = nlohmann::ordered_json;
@@ -27,6 +31,9 @@ Json numbers(std::span<const double> values);
 
 /// An object {name: number}. The shorter of both lists decides how many members it has.
 Json by_name(const std::vector<std::string>& names, std::span<const double> values);
+
+/// The key `certificate` of the commands that write certificate files.
+Json written_certificate(const WrittenCertificate& written);
 
 /// A whole document: indented by two blanks, with a line break at its end. Bytes that are not valid UTF-8 are replaced
 /// by U+FFFD, so that a name in another encoding does not make the document unreadable.

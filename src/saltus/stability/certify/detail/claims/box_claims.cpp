@@ -28,6 +28,8 @@ constexpr double cut_margin = 0.05;
 constexpr double unbounded_cut = 0.25;
 /// Boxes are not split below this fraction of the scale of a coordinate.
 constexpr double smallest_side = 1e-9;
+/// An entry is constant if its interval over ℝⁿ is narrower than this fraction of 1 + |entry|: rounding errors only.
+constexpr double constant_entry_width = 1e-12;
 
 double margin_of(const Interval& x) {
     const double w = width(x);
@@ -270,6 +272,50 @@ std::optional<std::vector<int>> choose_pivots(const ClaimScope& scope) {
             if (i != j) G.row(i) -= G(i, column) / G(j, column) * G.row(j);
     }
     return pivots;
+}
+
+std::optional<std::vector<double>> rank_weights(const IntervalMatrix& S) {
+    if (!S.finite() || S.rows() < S.cols()) return std::nullopt;
+    std::vector<double> weights;
+    const Matrix middle = S.middle();
+    for (Eigen::Index r = 0; r < middle.rows(); ++r) {
+        const double size = middle.row(r).squaredNorm();
+        weights.push_back(size > 0.0 ? std::exp2(-std::round(std::log2(size))) : 1.0);
+    }
+    IntervalMatrix A(S.cols(), S.cols());
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j)
+            for (int r = 0; r < S.rows(); ++r)
+                A(i, j) +=
+                    Interval(weights[static_cast<std::size_t>(r)]) * (i == j ? expr::sqr(S(r, i)) : S(r, i) * S(r, j));
+    if (!shown_definite(A)) return std::nullopt;
+    return weights;
+}
+
+bool constant_entries(const IntervalMatrix& A) {
+    if (!A.finite()) return false;
+    for (int i = 0; i < A.rows(); ++i)
+        for (int j = 0; j < A.cols(); ++j)
+            if (width(A(i, j)) > constant_entry_width * (1.0 + std::fabs(A(i, j).lo))) return false;
+    return true;
+}
+
+bool vanishing_at_rest(const Enclosure& e) {
+    if (e.forces_vanish_at_rest) return true;
+    const IntervalVector forces = e.forces_at_rest(whole_space(static_cast<std::size_t>(e.size())));
+    return std::all_of(forces.begin(), forces.end(), exactly_zero);
+}
+
+ClaimValue bare_claim(const char* kind) { return ClaimValue::Record{{"kind", kind}}; }
+
+ClaimValue tree_claim(const char* kind, ClaimValue tree) {
+    return ClaimValue::Record{{"kind", kind}, {"tree", std::move(tree)}};
+}
+
+ClaimValue claim_matrix(const Matrix& A) {
+    ClaimValue::List rows;
+    for (Eigen::Index i = 0; i < A.rows(); ++i) rows.push_back(claim_numbers(list_of(Vector(A.row(i).transpose()))));
+    return rows;
 }
 
 Interval dot_product(const IntervalVector& a, const IntervalVector& b) { return dot(a, b); }

@@ -76,6 +76,22 @@ std::optional<IntervalVector> tangent_vector(const ClaimScope& scope, const Box&
 /// Pivot coordinates for the constraints near the equilibrium. std::nullopt: the constraints are not independent there.
 std::optional<std::vector<int>> choose_pivots(const ClaimScope& scope);
 
+/// Weights ω > 0, one for each row of S, with which Σ ω S_rᵀS_r is shown to be positive definite: S u = 0 for u = 0
+/// only. std::nullopt: not shown.
+std::optional<std::vector<double>> rank_weights(const IntervalMatrix& S);
+
+/// All entries are finite and have the same value everywhere, up to rounding, if A is an enclosure over ℝⁿ.
+bool constant_entries(const IntervalMatrix& A);
+
+/// f^nc(q, 0) = 0 everywhere: by the form of the expressions, or because its bounds over ℝⁿ are exactly 0.
+bool vanishing_at_rest(const proof::Enclosure& enclosure);
+
+/// Claims that consist of a kind, or of a kind and a tree.
+ClaimValue bare_claim(const char* kind);
+ClaimValue tree_claim(const char* kind, ClaimValue tree);
+/// The rows of a matrix as lists of exact numbers.
+ClaimValue claim_matrix(const Matrix& A);
+
 Interval dot_product(const IntervalVector& a, const IntervalVector& b);
 IntervalVector matrix_row(const IntervalMatrix& A, int row);
 IntervalVector constants(const std::vector<double>& x);

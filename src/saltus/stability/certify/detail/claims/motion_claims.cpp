@@ -27,11 +27,6 @@ constexpr double bound_margins[] = {1e-6, 1e-3, 0.1, 0.5, 2.0};
 /// Directions are searched for this multiple of the kinetic energy.
 constexpr double kinetic_reserves[] = {2.0, 1.2, 1.0};
 
-ClaimValue tree_claim(const char* kind, ClaimValue tree) {
-    return ClaimValue::Record{{"kind", kind}, {"tree", std::move(tree)}};
-}
-ClaimValue bare_claim(const char* kind) { return ClaimValue::Record{{"kind", kind}}; }
-
 Box all_velocities(const ClaimScope& s) { return whole_space(static_cast<std::size_t>(s.n())); }
 
 /// The coefficients over all velocities.
@@ -358,22 +353,9 @@ private:
     }
 
     std::optional<ClaimValue> rank(const Box& q, unsigned K) const {
-        const IntervalMatrix S = rows(q, K);
-        if (!S.finite() || S.rows() < S.cols()) return std::nullopt;
-        std::vector<double> weights;
-        const Matrix middle = S.middle();
-        for (Index r = 0; r < middle.rows(); ++r) {
-            const double size = middle.row(r).squaredNorm();
-            weights.push_back(size > 0.0 ? std::exp2(-std::round(std::log2(size))) : 1.0);
-        }
-        IntervalMatrix A(S.cols(), S.cols());
-        for (int i = 0; i < A.rows(); ++i)
-            for (int j = 0; j < A.cols(); ++j)
-                for (int r = 0; r < S.rows(); ++r)
-                    A(i, j) += Interval(weights[static_cast<std::size_t>(r)]) *
-                               (i == j ? expr::sqr(S(r, i)) : S(r, i) * S(r, j));
-        if (!shown_definite(A)) return std::nullopt;
-        return claim_numbers(weights);
+        const std::optional<std::vector<double>> weights = rank_weights(rows(q, K));
+        if (!weights) return std::nullopt;
+        return claim_numbers(*weights);
     }
 
     std::optional<ClaimValue> load(const Box& q, unsigned K) const {
@@ -464,7 +446,7 @@ ClaimList kinetic_claims(const ClaimScope& s) {
 }
 
 ClaimList dissipation_claims(const ClaimScope& s) {
-    if (!s.e.linear_damping || !s.e.forces_vanish_at_rest)
+    if (!s.e.linear_damping || !vanishing_at_rest(s.e))
         return {{}, "forces that are not linear in the velocities are not certified"};
     const IntervalMatrix C = s.e.damping(s.domain);
     bool none = true;
@@ -559,6 +541,16 @@ ClaimList impact_claims(const ClaimScope& s) {
         });
     if (!tree) return {{}, "the loss of energy in impacts is not shown by elimination"};
     return {{tree_claim("dissipative impacts", std::move(*tree))}, ""};
+}
+
+ClaimList passive_impact_claims(const ClaimScope& s) {
+    const IntervalVector c = coefficients_over(s, s.domain);
+    for (const model::Contact& k : s.e.model().contacts) {
+        const Interval e_n = coefficient(c, k.e_n);
+        if (!without_friction(k.friction, c) || !(e_n.lo >= 0.0 && e_n.hi <= 1.0))
+            return {{}, "a contact has friction, or a restitution outside of [0, 1]"};
+    }
+    return {{bare_claim("passive impacts")}, ""};
 }
 
 ClaimList equilibrium_claims(const ClaimScope& s) {

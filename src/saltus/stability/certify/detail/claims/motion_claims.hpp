@@ -13,5 +13,7 @@ ClaimList loss_claims(const ClaimScope& scope);         ///< condition 5
 ClaimList restitution_claims(const ClaimScope& scope);  ///< condition 6
 ClaimList impact_claims(const ClaimScope& scope);       ///< condition 7
 ClaimList equilibrium_claims(const ClaimScope& scope);  ///< condition 8
+/// Impacts without friction do not increase the energy (condition R8 of regulation).
+ClaimList passive_impact_claims(const ClaimScope& scope);
 
 }  // namespace saltus::stability

@@ -37,7 +37,8 @@ std::vector<int> without(std::vector<int> rows, int row) {
 
 class MinimumClaims {
 public:
-    explicit MinimumClaims(const ClaimScope& scope) : s_(scope), e_(scope.e) {}
+    explicit MinimumClaims(const ClaimScope& scope, std::vector<int> pivots = {})
+        : s_(scope), e_(scope.e), pivots_(std::move(pivots)) {}
 
     ClaimList run() {
         const std::optional<std::vector<int>> pivots = choose_pivots(s_);
@@ -45,6 +46,8 @@ public:
         pivots_ = *pivots;
         if (!e_.smooth) return {{}, "T, U or a gap has a kink"};
         ClaimList list;
+        if (convex(list) && point(list)) return list;
+        list = {};
         for (const auto& step : {&MinimumClaims::faces, &MinimumClaims::bounds, &MinimumClaims::unique,
                                  &MinimumClaims::stationary, &MinimumClaims::point}) {
             if (!(this->*step)(list)) {
@@ -55,7 +58,63 @@ public:
         return list;
     }
 
+    /// The free components of a direction along which U decreases and the gaps open, over a box.
+    std::optional<std::vector<double>> descent(const Box& q, const std::vector<int>& gaps) const {
+        std::optional<std::vector<double>> d = proposed(q, gaps);
+        if (!d) return std::nullopt;
+        const std::optional<IntervalVector> along = tangent_vector(s_, q, pivots_, *d);
+        if (!along || !surely_negative(dot_product(e_.gradient(q), *along)) || !opens(q, gaps, *along))
+            return std::nullopt;
+        return d;
+    }
+
+    /// ∇²U − Σ [0, Λ] ∇²g − Σ ν ∇²c over the box.
+    std::optional<IntervalMatrix> lagrangian(const Box& N, const std::vector<int>& gaps,
+                                             const IntervalVector& multipliers) const {
+        const int n = s_.n(), m = e_.constraints();
+        IntervalMatrix H = e_.hessian(N);
+        const std::vector<IntervalMatrix> curved = e_.position_hessians(N);
+        const IntervalMatrix W = e_.row_matrix(N);
+        const auto subtract = [&](const Interval& factor, const IntervalMatrix& A) {
+            for (int i = 0; i < n; ++i)
+                for (int j = 0; j < n; ++j)
+                    if (!exactly_zero(A(i, j))) H(i, j) -= factor * A(i, j);
+        };
+        IntervalVector load = e_.gradient(N);
+        for (std::size_t k = 0; k < gaps.size(); ++k) {
+            subtract(multipliers[k], curved[static_cast<std::size_t>(gaps[k])]);
+            for (int i = 0; i < n; ++i) load[static_cast<std::size_t>(i)] -= multipliers[k] * W(gaps[k], i);
+        }
+        if (m > 0) {
+            IntervalMatrix G(m, m), right(m, 1);
+            for (int k = 0; k < m; ++k) {
+                const int p = pivots_[static_cast<std::size_t>(k)];
+                right(k, 0) = load[static_cast<std::size_t>(p)];
+                for (int j = 0; j < m; ++j) G(k, j) = W(j, p);
+            }
+            const std::optional<IntervalMatrix> nu = eliminated(G, right);
+            if (!nu) return std::nullopt;
+            for (int j = 0; j < m; ++j) subtract((*nu)(j, 0), curved[static_cast<std::size_t>(j)]);
+        }
+        return H;
+    }
+
 private:
+    /// "Convex potentials": U is quadratic, gaps and constraints are affine, D = ℝⁿ.
+    bool convex(ClaimList& list) const {
+        for (const Interval& side : s_.domain)
+            if (std::isfinite(side.lo) || std::isfinite(side.hi)) return false;
+        const IntervalMatrix K = e_.hessian(s_.domain), all = e_.row_matrix(s_.domain);
+        std::vector<int> positions, fixed;
+        for (int r = 0; r < e_.positions(); ++r) positions.push_back(r);
+        for (int j = 0; j < e_.constraints(); ++j) fixed.push_back(j);
+        if (!constant_entries(K) || !constant_entries(rows_of(all, positions))) return false;
+        const std::optional<double> kappa = stiffening_weight(K, all, fixed);
+        if (!kappa) return false;
+        list.claims.emplace_back(ClaimValue::Record{{"kind", "convex"}, {"kappa", *kappa}});
+        return true;
+    }
+
     bool faces(ClaimList& list) {
         ClaimValue::List faces;
         for (int k = 0; k < s_.n(); ++k)
@@ -163,16 +222,6 @@ private:
     }
 
     // --- stationary points -------------------------------------------------------------------------------------------
-
-    /// The free components of a direction along which U decreases and the gaps open, over a box.
-    std::optional<std::vector<double>> descent(const Box& q, const std::vector<int>& gaps) const {
-        std::optional<std::vector<double>> d = proposed(q, gaps);
-        if (!d) return std::nullopt;
-        const std::optional<IntervalVector> along = tangent_vector(s_, q, pivots_, *d);
-        if (!along || !surely_negative(dot_product(e_.gradient(q), *along)) || !opens(q, gaps, *along))
-            return std::nullopt;
-        return d;
-    }
 
     bool opens(const Box& q, const std::vector<int>& gaps, const IntervalVector& along) const {
         const IntervalMatrix W = e_.row_matrix(q);
@@ -285,62 +334,37 @@ private:
         }
         const std::optional<IntervalMatrix> H = lagrangian(N, gaps, multipliers);
         if (!H) return std::nullopt;
-        double size = 0.0;
-        for (int i = 0; i < s_.n(); ++i)
-            for (int j = 0; j < s_.n(); ++j)
-                size = std::max({size, std::fabs((*H)(i, j).lo), std::fabs((*H)(i, j).hi)});
-        const IntervalMatrix W = e_.row_matrix(N);
         std::vector<int> fixed = surely_closed;
         for (int j = 0; j < e_.constraints(); ++j) fixed.push_back(j);
+        const std::optional<double> kappa = stiffening_weight(*H, e_.row_matrix(N), fixed);
+        if (!kappa) return std::nullopt;
+        return ClaimValue::Record{{"kind", "unique"},
+                                  {"N", claim_box(N)},
+                                  {"pivots", claim_wholes(pivots_)},
+                                  {"closed", std::move(closed)},
+                                  {"qualification", claim_numbers(opening)},
+                                  {"kappa", *kappa}};
+    }
+
+    /// κ >= 0 with which H + κ Σ w_r w_rᵀ over the rows `fixed` is shown to be positive definite.
+    std::optional<double> stiffening_weight(const IntervalMatrix& H, const IntervalMatrix& W,
+                                            const std::vector<int>& fixed) const {
+        if (fixed.empty()) return shown_definite(H) ? std::optional<double>(0.0) : std::nullopt;
+        double size = 0.0;
+        for (int i = 0; i < s_.n(); ++i)
+            for (int j = 0; j < s_.n(); ++j) size = std::max({size, std::fabs(H(i, j).lo), std::fabs(H(i, j).hi)});
         for (const double weight : tried_weights) {
             const double kappa = std::exp2(std::round(std::log2(weight * (size > 0.0 ? size : 1.0))));
-            IntervalMatrix A = *H;
+            IntervalMatrix A = H;
             for (int i = 0; i < s_.n(); ++i)
                 for (int j = 0; j < s_.n(); ++j) {
                     Interval sum;
                     for (const int r : fixed) sum += i == j ? expr::sqr(W(r, i)) : W(r, i) * W(r, j);
                     A(i, j) += Interval(kappa) * sum;
                 }
-            if (!shown_definite(A)) continue;
-            return ClaimValue::Record{{"kind", "unique"},
-                                      {"N", claim_box(N)},
-                                      {"pivots", claim_wholes(pivots_)},
-                                      {"closed", std::move(closed)},
-                                      {"qualification", claim_numbers(opening)},
-                                      {"kappa", kappa}};
+            if (shown_definite(A)) return kappa;
         }
         return std::nullopt;
-    }
-
-    /// ∇²U − Σ [0, Λ] ∇²g − Σ ν ∇²c over the box.
-    std::optional<IntervalMatrix> lagrangian(const Box& N, const std::vector<int>& gaps,
-                                             const IntervalVector& multipliers) const {
-        const int n = s_.n(), m = e_.constraints();
-        IntervalMatrix H = e_.hessian(N);
-        const std::vector<IntervalMatrix> curved = e_.position_hessians(N);
-        const IntervalMatrix W = e_.row_matrix(N);
-        const auto subtract = [&](const Interval& factor, const IntervalMatrix& A) {
-            for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j)
-                    if (!exactly_zero(A(i, j))) H(i, j) -= factor * A(i, j);
-        };
-        IntervalVector load = e_.gradient(N);
-        for (std::size_t k = 0; k < gaps.size(); ++k) {
-            subtract(multipliers[k], curved[static_cast<std::size_t>(gaps[k])]);
-            for (int i = 0; i < n; ++i) load[static_cast<std::size_t>(i)] -= multipliers[k] * W(gaps[k], i);
-        }
-        if (m > 0) {
-            IntervalMatrix G(m, m), right(m, 1);
-            for (int k = 0; k < m; ++k) {
-                const int p = pivots_[static_cast<std::size_t>(k)];
-                right(k, 0) = load[static_cast<std::size_t>(p)];
-                for (int j = 0; j < m; ++j) G(k, j) = W(j, p);
-            }
-            const std::optional<IntervalMatrix> nu = eliminated(G, right);
-            if (!nu) return std::nullopt;
-            for (int j = 0; j < m; ++j) subtract((*nu)(j, 0), curved[static_cast<std::size_t>(j)]);
-        }
-        return H;
     }
 
     // --- a position of P ---------------------------------------------------------------------------------------------
@@ -396,12 +420,10 @@ private:
             for (int k = 0; k < m; ++k) G(j, k) = all(j, pivots_[static_cast<std::size_t>(k)]);
         const Matrix Y = solve_columns(G, Matrix::Identity(m, m));
         if (!Y.allFinite() || !in_P(box) || !newton_contracts(box, Y)) return false;
-        ClaimValue::List preconditioner;
-        for (int i = 0; i < m; ++i) preconditioner.push_back(claim_numbers(list_of(Vector(Y.row(i).transpose()))));
         list.claims.emplace_back(ClaimValue::Record{{"kind", "point"},
                                                     {"box", claim_box(box)},
                                                     {"pivots", claim_wholes(pivots_)},
-                                                    {"preconditioner", std::move(preconditioner)}});
+                                                    {"preconditioner", claim_matrix(Y)}});
         return true;
     }
 
@@ -440,6 +462,16 @@ private:
 }  // namespace
 
 ClaimList minimum_claims(const ClaimScope& scope) { return MinimumClaims(scope).run(); }
+
+std::optional<std::vector<double>> descent_direction(const ClaimScope& scope, const Box& q,
+                                                     const std::vector<int>& pivots) {
+    return MinimumClaims(scope, pivots).descent(q, scope.may_close(q));
+}
+
+std::optional<IntervalMatrix> lagrangian_hessian(const ClaimScope& scope, const Box& q,
+                                                 const std::vector<int>& pivots) {
+    return MinimumClaims(scope, pivots).lagrangian(q, {}, {});
+}
 
 // --- forces that do not balance --------------------------------------------------------------------------------------
 

@@ -14,12 +14,13 @@ struct ClaimOptions {
     std::function<bool()> stop = {};  ///< polled; true: the remaining conditions are not certified
 };
 
-/// The claims that prove a certificate of attractivity (docs/certificate-format.md). They are found by a second
-/// subdivision that uses only steps which another program can repeat. Its level is a little below `rho_verified`: near
-/// the level itself ever smaller boxes would be needed. A condition that cannot be shown in this way is not
-/// certified, and says why. `certificate` must come from certify_attractivity with this model.
-proof::CertifiedStatement attractivity_claims(const model::Model& model, const proof::Certificate& certificate,
-                                              const ClaimOptions& options = {});
+/// The claims that prove a certificate (docs/certificate-format.md): of attractivity, instability or regulation; for
+/// linear systems with sliders those of the theorem "linear". They are found by a second subdivision that uses only
+/// steps which another program can repeat. The certified level is a little below `rho_verified`: near the level itself
+/// ever smaller boxes would be needed. A condition that cannot be shown in this way is not certified, and says why.
+/// `certificate` must come from `certify` or `certify_regulation` with this model and V = T + U.
+proof::CertifiedStatement certificate_claims(const model::Model& model, const proof::Certificate& certificate,
+                                             const ClaimOptions& options = {});
 
 /// The claims that prove the completeness of a search for equilibria: every equilibrium in the region of
 /// `equilibria.completeness` lies in one of the listed boxes, which are the extents of the sets and of their copies

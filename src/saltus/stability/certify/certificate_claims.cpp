@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/stability/certify/claims.hpp"
+#include "saltus/stability/certify/certificate_claims.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,10 @@
 #include "saltus/base/error.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/proof/enclosure.hpp"
+#include "saltus/stability/certify/detail/claims/instability_claims.hpp"
+#include "saltus/stability/certify/detail/claims/linear_claims.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
+#include "saltus/stability/certify/detail/claims/observable_claims.hpp"
 
 namespace saltus::stability {
 
@@ -23,9 +26,14 @@ constexpr double wider_extent = 0.02, wider_point = 1e-3;
 /// Copies of sets are listed for at most this number of periodic coordinates.
 constexpr std::size_t max_periodic = 3;
 
-/// Why certificates do not exist for such models; empty if they do.
-std::string unsupported(const model::Model& m) {
-    if (m.control) return "feedback is not certified";
+/// Why certificates do not exist for such models; empty if they do. Feedback and `impact = "energy"` belong to the
+/// theorem of regulation.
+std::string unsupported(const model::Model& m, Theorem theorem = Theorem::attractivity) {
+    const bool regulation = theorem == Theorem::regulation;
+    if (m.control && !regulation) return "feedback is not certified";
+    if (regulation && (!m.control || !m.control->shaping.empty())) return "only PD feedback is certified";
+    if (regulation && (!m.sliders.empty() || !m.constraints.empty()))
+        return "regulation is certified without sliders and constraints";
     if (!m.clutches.empty()) return "clutches are not certified";
     if (!m.scleronomic || !m.autonomous) return "a model that depends on time is not certified";
     const auto planar = [](const model::Friction& f) {
@@ -33,7 +41,8 @@ std::string unsupported(const model::Model& m) {
                f.law == model::FrictionLaw::orthotropic;
     };
     for (const model::Contact& c : m.contacts) {
-        if (c.impact != model::ImpactLaw::newton) return "only Newton's impact law is certified";
+        if (c.impact != model::ImpactLaw::newton && !(regulation && c.impact == model::ImpactLaw::energy))
+            return "only Newton's impact law is certified";
         if (!planar(c.friction)) return "only Coulomb friction is certified";
         if (c.condition != model::no_coefficient) return "a contact that exists under a condition is not certified";
     }
@@ -62,9 +71,20 @@ ClaimList claims_of(const std::string& id, const ClaimScope& scope) {
 
 }  // namespace
 
+namespace {
+
+/// The certified level for a proved one.
+double certified_level(double proved) { return std::isfinite(proved) ? certified_part * proved : proved; }
+
+/// The claims of a condition as a row of the statement. `why` is kept if they are not complete.
+CertifiedCondition row_of(const std::string& id, const std::string& text, ClaimList list) {
+    CertifiedCondition c{id, text, Verdict::proved, list.complete(), list.why, {}};
+    if (c.certified) c.claims = std::move(list.claims);
+    return c;
+}
+
 CertifiedStatement attractivity_claims(const model::Model& model, const Certificate& certificate,
                                        const ClaimOptions& options) {
-    SALTUS_EXPECT(certificate.theorem == Theorem::attractivity);
     std::string why = unsupported(model), reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     if (!e) why = reason;
@@ -73,10 +93,11 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
     if (why.empty() && !(certificate.rho_verified > 0.0)) why = "there is no level set";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
-    s.level =
-        std::isfinite(certificate.rho_verified) ? certified_part * certificate.rho_verified : certificate.rho_verified;
+    s.level = certified_level(certificate.rho_verified);
     const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
     if (!equilibrium.found) return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
+    const ClaimScope plain{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
+    if (std::optional<CertifiedStatement> linear = linear_claims(plain, certificate)) return *linear;
     std::vector<int> I_C;
     for (const std::string& name : certificate.closing_gaps)
         for (int k = 0; k < static_cast<int>(model.contacts.size()); ++k)
@@ -91,6 +112,82 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
         if (c.certified) c.claims = std::move(list.claims);
     }
     return s;
+}
+
+/// [Leine] Theorem 2 without contacts, or Theorem 3.
+CertifiedStatement instability_claims(const model::Model& model, const Certificate& certificate,
+                                      const ClaimOptions& options) {
+    std::string why = unsupported(model), reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
+    if (!e) why = reason;
+    if (why.empty() && (certificate.outcome != Outcome::unstable || certificate.grade != Grade::proved))
+        why = "the verdict is not 'unstable, proved'";
+    if (why.empty() && !model.contacts.empty()) why = "instability with contacts is not certified in closed claims";
+    if (why.empty() && !e->smooth) why = "T, U or a gap has a kink";
+    CertifiedStatement s = uncertified(certificate, model.coordinates, why);
+    if (!why.empty()) return s;
+    const StationaryPoint saddle = find_stationary(*e, certificate.q);
+    if (!saddle.found || saddle.minimum)
+        return uncertified(certificate, model.coordinates, "the stationary point was not found again");
+    const ClaimScope everywhere{
+        *e, saddle, whole_space(model.coordinates.size()), 0.0, Interval::infinity, {}, options.budget, options.stop};
+    if (std::optional<CertifiedStatement> linear = linear_claims(everywhere, certificate)) return *linear;
+    InstabilityClaims claims = instability_claims_around(*e, saddle, options.budget, options.stop);
+    if (!claims.domain.empty()) s.domain = claims.domain;
+    s.reference = claims.reference;
+    s.level = claims.level;
+    for (auto& [id, list] : claims.conditions)
+        for (CertifiedCondition& c : s.conditions)
+            if (c.id == id) c = row_of(id, c.text, std::move(list));
+    return s;
+}
+
+/// [Tornambe] Theorem 5. The statement is that of the format: motions below the level approach the only equilibrium.
+/// The rows of the program's table that it does not need do not appear.
+CertifiedStatement regulation_claims(const model::Model& model, const Certificate& certificate,
+                                     const ClaimOptions& options) {
+    std::string why = unsupported(model, Theorem::regulation), reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
+    if (!e) why = reason;
+    if (why.empty() && (certificate.outcome != Outcome::attractive || certificate.grade != Grade::proved))
+        why = "the verdict is not 'attractive, proved'";
+    if (why.empty() && !(certificate.rho_verified > 0.0)) why = "there is no level set";
+    CertifiedStatement s = uncertified(certificate, model.coordinates, why);
+    if (!why.empty()) return s;
+    const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
+    if (!equilibrium.found) return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
+    s.level = certified_level(certificate.rho_verified);
+    s.I_C.clear();
+    const ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
+    ClaimList losses = loss_claims(scope);
+    if (!losses.complete())
+        if (std::optional<ClaimValue> observable = observable_claim(scope)) losses = {{std::move(*observable)}, ""};
+    const Condition* const invariance = certificate.find("2");
+    s.conditions.clear();
+    s.conditions.push_back(row_of("law", "feedback and damping take energy", dissipation_claims(scope)));
+    s.conditions.push_back(row_of("1", "the mass matrix is positive definite", kinetic_claims(scope)));
+    s.conditions.push_back(
+        row_of("3", "q_R is the only equilibrium of the closed loop in the level set", minimum_claims(scope)));
+    s.conditions.push_back(row_of("R8", "impacts do not increase the energy", passive_impact_claims(scope)));
+    s.conditions.push_back(row_of("R6", "only rest keeps the energy", std::move(losses)));
+    s.conditions.push_back(
+        {"2", invariance != nullptr ? invariance->text : "", Verdict::assumed, false, "assumed", {}});
+    s.assumptions = {s.conditions.back().text};
+    return s;
+}
+
+}  // namespace
+
+CertifiedStatement certificate_claims(const model::Model& model, const Certificate& certificate,
+                                      const ClaimOptions& options) {
+    if (certificate.basis.ends_with("steady sliding"))
+        return uncertified(certificate, model.coordinates, "certificates of steady sliding are not written yet");
+    switch (certificate.theorem) {
+        case Theorem::attractivity: return attractivity_claims(model, certificate, options);
+        case Theorem::instability: return instability_claims(model, certificate, options);
+        case Theorem::regulation: return regulation_claims(model, certificate, options);
+    }
+    return uncertified(certificate, model.coordinates, "certificates of this theorem are not written yet");
 }
 
 namespace {

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The claims of certificate files. Whether they are true is decided by the independent checker (tests/cli); here it is
+// tested that all conditions get claims where they should, and none where the statement is false.
+#include "saltus/stability/certify/certificate_claims.hpp"
+
+#include <gtest/gtest.h>
+
+#include "saltus/control/regulation/regulation.hpp"
+#include "saltus/io/model/load_model.hpp"
+#include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/stability/certify/attractivity.hpp"
+#include "saltus/stability/certify/certify.hpp"
+#include "support.hpp"
+
+namespace saltus::stability {
+namespace {
+
+using proof::CertifiedStatement;
+using test::from_text;
+using test::replaced;
+
+model::Model shipped(const std::string& name, const model::BuildOptions& build = {}) {
+    return io::load_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml", build).model;
+}
+
+const proof::CertifiedCondition& condition(const CertifiedStatement& s, const std::string& id) {
+    for (const proof::CertifiedCondition& c : s.conditions)
+        if (c.id == id) return c;
+    ADD_FAILURE() << "no condition " << id;
+    return s.conditions.front();
+}
+
+ClaimOptions few_leaves() {
+    ClaimOptions options;
+    options.budget = 500;
+    return options;
+}
+
+TEST(CertificateClaims, AllConditionsOfTheRockingBarAreCertifiedJustBelowItsLevel) {
+    const model::Model m = shipped("rocking-bar");
+    const proof::Certificate c = certify_attractivity(m);
+    const CertifiedStatement s = certificate_claims(m, c);
+    EXPECT_TRUE(s.certified());
+    EXPECT_LT(s.level, c.rho_verified);
+    EXPECT_GT(s.level, 0.98 * c.rho_verified);
+    EXPECT_EQ(s.I_C, (std::vector<std::string>{"left", "right"}));
+}
+
+/// The level is raised above the energy of the beam that stands upright, which is a second stationary point on the
+/// boundary of the domain.
+TEST(CertificateClaims, AFalseLevelIsNotCertified) {
+    const model::Model m = shipped("constrained-beam");
+    proof::Certificate c = certify_attractivity(m);
+    c.rho_verified = 20.5;  // 2 m g l = 20
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(s.certified());
+    EXPECT_FALSE(condition(s, "2").certified);
+    EXPECT_TRUE(condition(s, "2").claims.empty());
+    EXPECT_TRUE(condition(s, "1").certified);
+}
+
+TEST(CertificateClaims, ALevelBelowTheEquilibriumSetIsNotCertified) {
+    const model::Model m = shipped("constrained-beam");
+    proof::Certificate c = certify_attractivity(m);
+    c.rho_verified = 1.0;  // V on the equilibrium set reaches 1.65
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(s.certified());
+    EXPECT_FALSE(condition(s, "8").certified);
+    EXPECT_TRUE(condition(s, "2").certified);
+}
+
+TEST(CertificateClaims, AVerdictThatIsNotProvedHasNoClaims) {
+    model::BuildOptions build;
+    build.set = {{"eN", "1"}};  // condition 6 fails
+    const model::Model m = shipped("falling-block", build);
+    const CertifiedStatement s = certificate_claims(m, certify_attractivity(m));
+    EXPECT_FALSE(s.certified());
+    for (const proof::CertifiedCondition& c : s.conditions) EXPECT_TRUE(c.claims.empty()) << c.id;
+}
+
+TEST(CertificateClaims, ACompleteSearchIsCertifiedWithBoxesAroundItsSets) {
+    const model::Model m = shipped("falling-block");
+    const Equilibria found = equilibria(m);
+    const CertifiedStatement s = completeness_claims(m, found);
+    EXPECT_TRUE(s.certified());
+    ASSERT_EQ(s.sets->size(), 1U);
+    EXPECT_LT((*s.sets)[0][0].lo, -0.2943);
+    EXPECT_GT((*s.sets)[0][0].lo, -0.32);
+}
+
+TEST(CertificateClaims, AListWithAMissingSetIsNotCertified) {
+    const model::Model m = shipped("constrained-beam");
+    Equilibria found = equilibria(m);
+    ASSERT_EQ(found.sets.size(), 2U);
+    found.sets.pop_back();
+    const CertifiedStatement s = completeness_claims(m, found, few_leaves());
+    EXPECT_FALSE(s.certified());
+    EXPECT_FALSE(condition(s, "complete").certified);
+}
+
+TEST(CertificateClaims, FeedbackIsNotCertified) {
+    const model::Model m = shipped("decoupled-pair");
+    const CertifiedStatement s = completeness_claims(m, equilibria(m));
+    EXPECT_FALSE(s.certified());
+    EXPECT_EQ(condition(s, "complete").why, "feedback is not certified");
+}
+
+/// The claim of this kind, or nullptr.
+const proof::ClaimValue* claim(const proof::CertifiedCondition& c, const std::string& kind) {
+    for (const proof::ClaimValue& value : c.claims)
+        for (const auto& [key, part] : std::get<proof::ClaimValue::Record>(value.content()))
+            if (key == "kind" && std::get<std::string>(part.content()) == kind) return &value;
+    return nullptr;
+}
+
+CertifiedStatement claims_of_text(const std::string& text) {
+    const model::Model m = from_text(text);
+    return certificate_claims(m, certify(m, std::nullopt, {}));
+}
+
+TEST(CertificateClaims, AConvexPotentialNeedsNoSubdivision) {
+    const model::Model m = shipped("falling-block");
+    proof::Certificate c = certify_attractivity(m);
+    const CertifiedStatement s = certificate_claims(m, c);
+    EXPECT_TRUE(s.certified());
+    // U = k x²/2 + m g y is not strictly convex in y: the level set is bounded by the floor.
+    EXPECT_EQ(claim(condition(s, "2"), "convex"), nullptr);
+    EXPECT_NE(claim(condition(s, "2"), "unique"), nullptr);
+    EXPECT_NE(claim(condition(s, "2"), "growth"), nullptr);
+}
+
+/// The quartic spring has one minimum, and its potential grows; it is not quadratic.
+const std::string quartic = R"toml(
+[system]
+name = "quartic spring"
+q = ["x"]
+T = "1/2*x'^2"
+U = "x^4/4 + x^2/2"
+R = "1/2*x'^2"
+[initial]
+q = { x = 1.0 }
+)toml";
+
+TEST(CertificateClaims, GrowthAndUniquenessOfAQuarticSpringAreClaimed) {
+    const CertifiedStatement s = claims_of_text(quartic);
+    EXPECT_TRUE(s.certified()) << condition(s, "2").why;
+    EXPECT_NE(claim(condition(s, "2"), "growth"), nullptr);
+    EXPECT_NE(claim(condition(s, "2"), "unique"), nullptr);
+}
+
+/// U = x²/(1 + x²) does not grow beyond 1. The level is forged.
+TEST(CertificateClaims, APotentialThatDoesNotGrowHasNoClaimForAllLevels) {
+    const std::string text = replaced(quartic, "x^4/4 + x^2/2", "x^2/(1 + x^2)");
+    const model::Model m = from_text(text);
+    proof::Certificate c = certify_attractivity(m);
+    ASSERT_EQ(c.outcome, proof::Outcome::attractive);
+    c.rho_verified = std::numeric_limits<double>::infinity();
+    c.domain.clear();
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(condition(s, "2").certified);
+}
+
+/// U = x⁴/4 − x²/2 has minima at ±1 with U = −1/4 and a maximum of 0 between them. The level is forged.
+TEST(CertificateClaims, TwoMinimaAreNotClaimedToBeOne) {
+    const std::string text = replaced(quartic, "x^4/4 + x^2/2", "x^4/4 - x^2/2");
+    const model::Model m = from_text(text);
+    proof::Certificate c = certify_attractivity(m);
+    ASSERT_EQ(c.outcome, proof::Outcome::attractive);
+    c.rho_verified = 1.0;
+    c.domain.clear();
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(condition(s, "2").certified);
+}
+
+// --- instability ----------------------------------------------------------------------------------------------------
+
+const std::string inverted_pendulum = R"toml(
+[system]
+name = "inverted pendulum"
+q = ["phi"]
+T = "1/2*phi'^2"
+U = "cos(phi)"
+R = "1/10*phi'^2"
+)toml";
+
+TEST(CertificateClaims, InstabilityOfADampedInvertedPendulumIsCertified) {
+    const CertifiedStatement s = claims_of_text(inverted_pendulum);
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.theorem, "instability");
+    EXPECT_TRUE(s.assumptions.empty());
+    EXPECT_NE(claim(condition(s, "5"), "descent"), nullptr);
+    EXPECT_NE(claim(condition(s, "6"), "isolated"), nullptr);
+}
+
+/// The verdict is forged: the hanging pendulum is stable.
+TEST(CertificateClaims, InstabilityOfAHangingPendulumIsNotClaimed) {
+    const std::string text = replaced(inverted_pendulum, "cos(phi)", "-cos(phi)");
+    const model::Model m = from_text(text);
+    proof::Certificate c = certify(m, proof::Theorem::instability, {});
+    c.outcome = proof::Outcome::unstable;
+    c.grade = proof::Grade::proved;
+    c.q = {0.0};
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(s.certified());
+    EXPECT_EQ(condition(s, "5").why, "the stationary point was not found again");
+}
+
+/// Without damping the pendulum may return to the upper position without loss.
+TEST(CertificateClaims, InstabilityWithoutDampingIsNotClaimed) {
+    const std::string text = replaced(inverted_pendulum, "R = \"1/10*phi'^2\"\n", "");
+    const model::Model m = from_text(text);
+    proof::Certificate c = certify(m, proof::Theorem::instability, {});
+    c.outcome = proof::Outcome::unstable;
+    c.grade = proof::Grade::proved;
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(condition(s, "4").certified);
+    EXPECT_TRUE(condition(s, "5").certified);
+}
+
+TEST(CertificateClaims, InstabilityOfTheUprightBeamRestsOnTheAssumptionAboutLimitSets) {
+    const model::Model m = shipped("constrained-beam");
+    const proof::Certificate c = certify(m, proof::Theorem::instability, {});
+    ASSERT_EQ(c.outcome, proof::Outcome::unstable);
+    EXPECT_EQ(c.assumptions.size(), 1U);
+    const CertifiedStatement s = certificate_claims(m, c);
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.assumptions.size(), 1U);
+    EXPECT_EQ(condition(s, "10").verdict, proof::Verdict::assumed);
+}
+
+// --- linear systems -------------------------------------------------------------------------------------------------
+
+/// Two masses on springs; the first is on a rough surface.
+const std::string chain = R"toml(
+[system]
+name = "chain"
+q = ["x", "y"]
+T = "1/2*x'^2 + 1/2*y'^2"
+U = "1/2*x^2 + 1/2*(x - y)^2"
+R = "1/4*y'^2"
+[[slider]]
+name = "ground"
+gammaT = "x'"
+mu = 0.5
+FN = 2.0
+)toml";
+
+TEST(CertificateClaims, ALinearSystemWithFrictionAndDampingIsCertifiedByRank) {
+    const CertifiedStatement s = claims_of_text(chain);
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.theorem, "linear");
+    EXPECT_EQ(s.level, std::numeric_limits<double>::infinity());
+    EXPECT_NE(claim(condition(s, "dissipation"), "rank"), nullptr);
+}
+
+/// The first mass sticks and the second one swings for ever.
+TEST(CertificateClaims, AMassThatSwingsWithoutLossIsNotCertified) {
+    const std::string text = replaced(chain, "R = \"1/4*y'^2\"\n", "");
+    const model::Model m = from_text(text);
+    proof::Certificate c = certify(m, proof::Theorem::attractivity, {});
+    EXPECT_NE(c.outcome, proof::Outcome::attractive);
+    c.outcome = proof::Outcome::attractive;
+    c.grade = proof::Grade::proved;
+    c.rho_verified = std::numeric_limits<double>::infinity();
+    EXPECT_FALSE(certificate_claims(m, c, few_leaves()).certified());
+}
+
+TEST(CertificateClaims, ModesThatDampingSeesAreCertifiedByObservability) {
+    std::string text = chain;
+    text.erase(text.find("[[slider]]"));
+    const CertifiedStatement s = claims_of_text(text);
+    EXPECT_TRUE(s.certified());
+    EXPECT_NE(claim(condition(s, "dissipation"), "observable"), nullptr);
+}
+
+TEST(CertificateClaims, FrictionAgainstNegativeDampingIsCertifiedBelowALevel) {
+    const model::Model m = from_text(R"toml(
+[system]
+name = "negative damping"
+q = ["x"]
+T = "1/2*x'^2"
+U = "2*x^2"
+R = "-1/4*x'^2"
+[[slider]]
+name = "ground"
+gammaT = "x'"
+mu = 0.5
+FN = 10.0
+)toml");
+    const proof::Certificate c = certify(m, std::nullopt, {});
+    ASSERT_EQ(c.outcome, proof::Outcome::attractive);
+    const CertifiedStatement s = certificate_claims(m, c);
+    EXPECT_TRUE(s.certified());
+    EXPECT_NE(claim(condition(s, "dissipation"), "friction"), nullptr);
+    EXPECT_LT(s.level, c.rho_verified);
+    EXPECT_GT(s.level, 3.125);  // the largest energy of an equilibrium, (μ FN)²/(2k)
+}
+
+TEST(CertificateClaims, NegativeStiffnessIsCertifiedAsUnstable) {
+    const std::string text = replaced(chain, "1/2*x^2 +", "-2*x^2 +");
+    const CertifiedStatement s = claims_of_text(text);
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.verdict, "unstable");
+    EXPECT_NE(claim(condition(s, "stiffness"), "negative stiffness"), nullptr);
+}
+
+// --- regulation -----------------------------------------------------------------------------------------------------
+
+TEST(CertificateClaims, RegulationOfTheUnderActuatedPairIsCertifiedByObservability) {
+    const model::Model m = shipped("two-link-underactuated");
+    const CertifiedStatement s = certificate_claims(m, control::certify_regulation(m).table);
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.theorem, "regulation");
+    EXPECT_NE(claim(condition(s, "3"), "convex"), nullptr);
+    EXPECT_NE(claim(condition(s, "R6"), "observable"), nullptr);
+    EXPECT_EQ(s.assumptions.size(), 1U);
+}
+
+/// The second mass of the decoupled pair swings where the feedback does not see it.
+TEST(CertificateClaims, RegulationOfADecoupledPairIsNotClaimed) {
+    const model::Model m = shipped("decoupled-pair");
+    proof::Certificate c = control::certify_regulation(m).table;
+    EXPECT_NE(c.outcome, proof::Outcome::attractive);
+    c.outcome = proof::Outcome::attractive;
+    c.grade = proof::Grade::proved;
+    c.rho_verified = std::numeric_limits<double>::infinity();
+    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+    EXPECT_FALSE(condition(s, "R6").certified);
+}
+
+}  // namespace
+}  // namespace saltus::stability

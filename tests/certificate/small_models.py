@@ -36,5 +36,5 @@ TEXTS = {
     "linear-unstable": BLOCK.replace("2*(x - 1)^2", "-2*(x - 1)^2"),
     "linear-observable": CHAIN,
     "inverted-pendulum": PENDULUM,
-    "quartic-spring": PENDULUM.replace("cos(phi)", "phi^4/4 + phi^2/2"),
+    "quartic-spring": PENDULUM.replace("inverted pendulum", "quartic spring").replace("cos(phi)", "phi^4/4 + phi^2/2"),
 }

@@ -3,6 +3,7 @@
 // Condition 5 of [Leine] Theorem 1: with the gaps of I_C closed, only rest is without dissipation.
 #include <gtest/gtest.h>
 
+#include "physics/motion.hpp"
 #include "saltus/proof/admissible.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "stability/certificates.hpp"

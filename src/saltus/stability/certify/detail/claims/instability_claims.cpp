@@ -168,6 +168,11 @@ private:
     std::vector<int> pivots_;
 };
 
+long complete_conditions(const InstabilityClaims& claims) {
+    return std::count_if(claims.conditions.begin(), claims.conditions.end(),
+                         [](const auto& c) { return c.second.complete(); });
+}
+
 }  // namespace
 
 InstabilityClaims instability_claims_around(const Enclosure& e, const StationaryPoint& saddle, long budget,
@@ -194,14 +199,14 @@ InstabilityClaims instability_claims_around(const Enclosure& e, const Stationary
         const SaddleClaims claims(scope, *pivots);
         ClaimList isolated = claims.isolated(std::min(budget, few_face_leaves));
         if (!isolated.complete()) continue;
-        result.domain = D;
-        result.level = scope.level;
-        result.conditions = {{"1", kinetic_claims(scope)},     {"2", claims.stationary_point()},
-                             {"3", dissipation_claims(scope)}, {"4", loss_claims(scope)},
-                             {"5", claims.descent()},          {"6", std::move(isolated)}};
-        if (std::all_of(result.conditions.begin(), result.conditions.end(),
-                        [](const auto& c) { return c.second.complete(); }))
-            return result;
+        InstabilityClaims attempt{D, result.reference, scope.level, {}};
+        attempt.conditions = {{"1", kinetic_claims(scope)},     {"2", claims.stationary_point()},
+                              {"3", dissipation_claims(scope)}, {"4", loss_claims(scope)},
+                              {"5", claims.descent()},          {"6", std::move(isolated)}};
+        // If no neighbourhood serves, the one that shows most is reported.
+        if (result.conditions.empty() || complete_conditions(attempt) > complete_conditions(result))
+            result = std::move(attempt);
+        if (complete_conditions(result) == static_cast<long>(result.conditions.size())) return result;
         if (stop && stop()) break;
     }
     if (result.conditions.empty())

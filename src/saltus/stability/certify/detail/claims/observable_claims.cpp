@@ -82,7 +82,7 @@ std::optional<std::vector<int>> pivots_of(Matrix B) {
 }
 
 /// N with B N = 0: N_F = I in the free coordinates, N_P = −B_P⁻¹ B_F.
-std::optional<IntervalMatrix> kernel(const IntervalMatrix& B, const std::vector<int>& pivots, int n) {
+std::optional<IntervalMatrix> held_basis(const IntervalMatrix& B, const std::vector<int>& pivots, int n) {
     const int m = B.rows();
     std::vector<int> free;
     for (int k = 0; k < n; ++k)
@@ -118,7 +118,7 @@ std::optional<ClaimValue> observable_case(const ClaimScope& s, const ConstantMat
     const IntervalMatrix B = rows_of(c.rows, which);
     const std::optional<std::vector<int>> pivots = pivots_of(B.middle());
     if (!pivots) return std::nullopt;
-    const std::optional<IntervalMatrix> N = kernel(B, *pivots, n);
+    const std::optional<IntervalMatrix> N = held_basis(B, *pivots, n);
     if (!N) return std::nullopt;
     const int k = N->cols();
     std::vector<double> weights;

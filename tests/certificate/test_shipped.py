@@ -17,8 +17,8 @@ from support import ROOT
 
 MODELS = [("certify", name) for name in ("falling-block", "rocking-bar", "rocking-block", "constrained-beam", "bouncing-ball")] + \
     [("equilibria", name) for name in ("falling-block", "rocking-bar", "painleve-rod", "constrained-beam")] + \
-    [("certify --theorem instability", "constrained-beam")] + \
-    [("certify --theorem regulation", name) for name in ("two-link-underactuated", "single-link-arm")] + \
+    [("certify --seconds 300 --theorem instability", "constrained-beam")] + \
+    [("certify --theorem regulation", name) for name in ("two-link-underactuated", "single-link-arm", "flexible-arm")] + \
     [("certify", name) for name in small_models.TEXTS]
 
 

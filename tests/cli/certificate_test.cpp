@@ -79,9 +79,9 @@ TEST(Certificates, OfAllShippedRegulatedModelsAreAccepted) {
 TEST(Certificates, OfTheUnstableUprightBeamIsAccepted) {
     const test::Folder folder;
     const std::string file = (folder.path() / "beam.json").string();
-    const Json j = document(
-        test::command("certify " + models +
-                      "constrained-beam.toml --theorem instability --json --quiet --check --certificate " + file));
+    const Json j = document(test::command(
+        "certify " + models +
+        "constrained-beam.toml --theorem instability --seconds 300 --json --quiet --check --certificate " + file));
     EXPECT_EQ(j["verdict"], "unstable");
     EXPECT_EQ(j["certificate"]["checked"], "accepted") << j["certificate"];
 }

@@ -153,32 +153,24 @@ TEST(CertificateClaims, GrowthAndUniquenessOfAQuarticSpringAreClaimed) {
     EXPECT_NE(claim(condition(s, "2"), "unique"), nullptr);
 }
 
-/// U = x²/(1 + x²) does not grow beyond 1. The verdict is forged.
-TEST(CertificateClaims, APotentialThatDoesNotGrowHasNoClaimForAllLevels) {
-    const std::string text = replaced(quartic, "x^4/4 + x^2/2", "x^2/(1 + x^2)");
-    const model::Model m = from_text(text);
-    CertifyOptions options;
-    options.budget = 500;
-    proof::Certificate c = certify_attractivity(m, options);
-    c.outcome = proof::Outcome::attractive;
-    c.grade = proof::Grade::proved;
-    c.q = {0.0};
-    c.rho_verified = std::numeric_limits<double>::infinity();
-    c.domain.clear();
-    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
-    EXPECT_FALSE(condition(s, "2").certified);
+/// The claims of a model with another potential, for the certificate of the quartic spring with a forged level.
+CertifiedStatement claims_with_potential(const std::string& U, double level) {
+    proof::Certificate c = certify_attractivity(from_text(quartic));
+    c.rho_verified = level;
+    return certificate_claims(from_text(replaced(quartic, "x^4/4 + x^2/2", U)), c, few_leaves());
 }
 
-/// U = x⁴/4 − x²/2 has minima at ±1 with U = −1/4 and a maximum of 0 between them. The level is forged.
-TEST(CertificateClaims, TwoMinimaAreNotClaimedToBeOne) {
-    const std::string text = replaced(quartic, "x^4/4 + x^2/2", "x^4/4 - x^2/2");
-    const model::Model m = from_text(text);
-    proof::Certificate c = certify_attractivity(m);
-    ASSERT_EQ(c.outcome, proof::Outcome::attractive);
-    c.rho_verified = 1.0;
-    c.domain.clear();
-    const CertifiedStatement s = certificate_claims(m, c, few_leaves());
+TEST(CertificateClaims, APotentialThatDoesNotGrowHasNoClaimForAllLevels) {
+    const CertifiedStatement s = claims_with_potential("x^2/(1 + x^2)", std::numeric_limits<double>::infinity());
     EXPECT_FALSE(condition(s, "2").certified);
+    EXPECT_TRUE(condition(s, "4").certified);
+}
+
+/// U = x⁴/4 − x²/2 has minima at ±1 and a maximum of 0 between them.
+TEST(CertificateClaims, TwoMinimaAreNotClaimedToBeOne) {
+    const CertifiedStatement s = claims_with_potential("x^4/4 - x^2/2", 1.0);
+    EXPECT_FALSE(condition(s, "2").certified);
+    EXPECT_TRUE(condition(s, "4").certified);
 }
 
 // --- instability ----------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@
 #include "saltus/stability/certify/certify.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certificate_claims_test {
 namespace {
 
 using proof::CertifiedStatement;
@@ -330,4 +330,4 @@ TEST(CertificateClaims, RegulationOfADecoupledPairIsNotClaimed) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certificate_claims_test

@@ -9,7 +9,7 @@
 #include "stability/certificates.hpp"
 #include "support.hpp"
 
-namespace saltus::stability {
+namespace saltus::stability::certify_losses_test {
 namespace {
 
 using proof::Interval;
@@ -47,4 +47,4 @@ TEST(Losses, AContactOutsideOfICThatIsOpenDoesNotMatter) {
 }
 
 }  // namespace
-}  // namespace saltus::stability
+}  // namespace saltus::stability::certify_losses_test

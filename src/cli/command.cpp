@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/load_model.hpp"
+#include "saltus/io/report/interrupted_document.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/support.hpp"
 
@@ -81,6 +82,15 @@ void deliver(const OutputOptions& options, io::ResultFolder* folder, const Deliv
     else if (!options.quiet)
         print(delivery.text());
     if (not_written) throw *not_written;
+}
+
+std::string document_of(const std::string& json, bool cut_short) {
+    return cut_short ? io::interrupted_document(json, interrupt_reason()) : json;
+}
+
+void deliver_nothing(const OutputOptions& options, const std::string& model) {
+    const Delivering now;
+    if (options.json) print_document(document_of(io::empty_document(model), true));
 }
 
 void print_document(std::string_view bytes) {

@@ -73,6 +73,13 @@ struct Delivery {
     std::function<void(const std::function<void(std::string_view)>&)> json_pieces{};
 };
 
+/// The JSON document `json` of a command. If the run was cut short, then the document gets the members "status":
+/// "interrupted" and "reason", so that it cannot be mistaken for a complete result.
+std::string document_of(const std::string& json, bool cut_short);
+
+/// Prints such a document for a run that was ended before it had any result, if --json asks for a document.
+void deliver_nothing(const OutputOptions& options, const std::string& model);
+
 /// Publishes the files in `folder` if it is not null, and prints the JSON document or the text, as the options say. If
 /// the files cannot be written then the results are printed all the same, and then the Error is thrown.
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery);

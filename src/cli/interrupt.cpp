@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <future>
 #include <optional>
@@ -30,6 +31,8 @@ std::atomic<Clock::rep> deadline = no_limit;  ///< in ticks of the clock since i
 std::atomic<double> limit_seconds = 0.0;      ///< the limit as it was given, for messages
 
 std::atomic<int> deliveries = 0;  ///< number of Delivering values
+
+std::atomic<const char*> last_document = nullptr;  ///< see document_if_ended()
 
 extern "C" void ask(int) { asked = 1; }
 
@@ -62,6 +65,8 @@ void* guard(void*) {
             constexpr std::string_view message =
                 "saltus: the time limit or an interrupt ended the command before it had results; nothing was written, "
                 "earlier results remain\n";
+            if (const char* const document = last_document; document != nullptr) [[maybe_unused]]
+                const ssize_t printed = ::write(STDOUT_FILENO, document, std::strlen(document));
             [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
             std::_Exit(exit_code_of_interrupt);
         }
@@ -105,20 +110,30 @@ void guard_interrupts() {
     ::pthread_attr_destroy(&attributes);
 }
 
+void document_if_ended(const char* document) { last_document = document; }
+
 Delivering::Delivering() { ++deliveries; }
 Delivering::~Delivering() { --deliveries; }
 
 bool finishes(const std::function<void()>& work) {
     using namespace std::chrono_literals;
     constexpr auto between_polls = 20ms;
-    constexpr auto grace = 1s;  // for work that polls interrupt_asked() by itself
+    constexpr double grace = 1.0;  // in s, for work that polls interrupt_asked() by itself
+    constexpr auto longest_wait = 8s;
     std::packaged_task<void()> task(work);
     std::future<void> result = task.get_future();
     std::thread thread(std::move(task));
     std::optional<Clock::time_point> asked_at;
+    double processor_at = 0.0;
     while (result.wait_for(between_polls) != std::future_status::ready) {
-        if (!asked_at && interrupt_asked()) asked_at = Clock::now();
-        if (!asked_at || Clock::now() - *asked_at < grace) continue;
+        if (!asked_at && interrupt_asked()) {
+            asked_at = Clock::now();
+            processor_at = processor_seconds();
+        }
+        if (!asked_at) continue;
+        const std::chrono::duration<double> waited = Clock::now() - *asked_at;
+        const bool computes_on = waited.count() > grace && processor_seconds() - processor_at > grace;
+        if (!computes_on && waited < longest_wait) continue;
         thread.detach();
         return false;
     }

@@ -19,8 +19,9 @@ void limit_time(double seconds);
 bool interrupt_asked();
 
 /// Runs `work` in a thread of its own and waits until it ends; an exception of `work` is thrown again. Returns false if
-/// interrupt_asked() became true and `work` did not end within one second after that. The work then still runs: the
-/// caller prints what it has and ends the program with abandon(). For work that cannot be interrupted.
+/// interrupt_asked() became true and `work` did not end within one second after that; on a busy machine this is time of
+/// the processor, at most eight seconds in all. The work then still runs: the caller prints what it has and ends the
+/// program with abandon(). For work that cannot be interrupted.
 bool finishes(const std::function<void()>& work);
 
 /// Watches this program from now on. If interrupt_asked() becomes true, and the command neither ends nor delivers its
@@ -28,6 +29,10 @@ bool finishes(const std::function<void()>& work);
 /// that do not ask, such as the building of a large model. On a busy machine the two seconds are time of the processor,
 /// at most ten seconds in all.
 void guard_interrupts();
+
+/// The document that guard_interrupts() prints on standard output if it ends the program, for --json. The text must
+/// live as long as the program. nullptr: none.
+void document_if_ended(const char* document);
 
 /// While such a value exists, the command delivers its results: guard_interrupts lets it.
 class Delivering {

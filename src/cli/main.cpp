@@ -478,6 +478,9 @@ int parse_and_run(const std::vector<std::string>& words) {
         if (!command.app->parsed()) continue;
         if (command.output != nullptr) command.output->line = recorded_line(words);
         if (command.output != nullptr) cli::limit_time(command.output->seconds);
+        if (command.output != nullptr && command.output->json)
+            cli::document_if_ended(command.output == &solve_options ? "[{\"status\": \"interrupted\"}]\n"
+                                                                    : "{\"status\": \"interrupted\"}\n");
         cli::guard_interrupts();
         const int code = command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
         if (code == cli::interrupted) cli::tell("saltus: " + cli::interrupt_reason() + "; the results are partial");

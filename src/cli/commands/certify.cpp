@@ -44,16 +44,16 @@ std::function<bool()> stop_of(const CertifyCommand& c) {
     };
 }
 
-int interruption_code() { return interrupt_asked() ? interrupted : done; }
-
 /// The proofs did not react to the request to end.
-[[noreturn]] void nothing_certified() {
+[[noreturn]] void nothing_certified(const CertifyCommand& c, const model::Model& m) {
+    deliver_nothing(c.common, m.name);
     tell("saltus: " + interrupt_reason() + "; nothing was certified");
     abandon(interrupted);
 }
 
-int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written) {
-    return rejected(options, written) ? failed : interruption_code();
+int exit_code_of(const CertificateOptions& options, const std::optional<io::WrittenCertificate>& written,
+                 bool cut_short) {
+    return rejected(options, written) ? failed : cut_short ? interrupted : done;
 }
 
 int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, io::ResultFolder* out) {
@@ -70,11 +70,12 @@ int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, i
         report.written =
             write_certificate(c.certificate, c.common, loaded,
                               stability::certificate_claims(m, report.certificate.table, {c.budget, options.stop}));
-    const auto json = [&] { return io::regulation_json(report); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::regulation_json(report), cut_short); };
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::regulation_text(report); }});
-    return exit_code_of(c.certificate, report.written);
+    return exit_code_of(c.certificate, report.written, cut_short);
 }
 
 }  // namespace
@@ -107,16 +108,17 @@ int certify(const CertifyCommand& c) {
     options.budget = c.budget;
     options.V = c.V;
     io::CertifyReport report{m.name, m.coordinates, {}};
-    if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified();
+    if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified(c, m);
     if (!c.certificate.file.empty())
         report.written =
             write_certificate(c.certificate, c.common, loaded,
                               stability::certificate_claims(m, report.certificate, {c.budget, options.stop}));
-    const auto json = [&] { return io::certify_json(report); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::certify_json(report), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("certify.json", json()); }, json,
              [&] { return io::certify_text(report); }});
-    return exit_code_of(c.certificate, report.written);
+    return exit_code_of(c.certificate, report.written, cut_short);
 }
 
 }  // namespace saltus::cli

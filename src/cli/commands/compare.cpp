@@ -33,14 +33,15 @@ int compare_penalty(const CompareCommand& c) {
     const auto out = open_results(c.common, "compare", {c.common.model});
     listen_for_interrupts();
     const control::PenaltyLimit limit = control::penalty_limit(loaded.file.description, stiffness, o);
-    const auto json = [&] { return io::penalty_json(limit); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::penalty_json(limit), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
                  folder.add("penalty.csv", io::penalty_csv(limit));
                  folder.add("compare.json", json());
              },
              json, [&] { return io::penalty_text(limit); }});
-    if (interrupt_asked()) return interrupted;
+    if (cut_short) return interrupted;
     bool all = limit.rigid_status == trajectory::Status::completed;
     for (const control::PenaltyRun& r : limit.runs) all = all && r.status == trajectory::Status::completed;
     return all ? done : failed;
@@ -64,11 +65,12 @@ int compare(const CompareCommand& c) {
     const auto out = open_results(c.common, "compare", {c.common.model});
     listen_for_interrupts();
     const integrate::Comparison result = integrate::compare(m, o);
-    const auto json = [&] { return io::compare_json(result); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::compare_json(result), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) { folder.add("compare.json", json()); }, json,
              [&] { return io::compare_text(result); }});
-    if (interrupt_asked()) return interrupted;
+    if (cut_short) return interrupted;
     const auto has_failed = [](const integrate::ComparedRun& run) {
         return run.trajectory.status == trajectory::Status::failed;
     };

@@ -52,14 +52,15 @@ int vary(const SimulateCommand& c, const model::Description& description, const 
     o.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
     const control::GainStudy study = control::study_gains(description, values, o);
     const io::GainHead about = head(c, plan, m);
-    const auto json = [&] { return io::gain_study_json(study, about); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::gain_study_json(study, about), cut_short); };
     deliver(c.common, out,
             {[&](io::ResultFolder& folder) {
                  folder.add("study.csv", io::gain_study_csv(study));
                  folder.add("study.json", json());
              },
              json, [&] { return io::gain_study_text(study, about); }});
-    if (interrupt_asked()) return interrupted;
+    if (cut_short) return interrupted;
     for (const control::StudiedRun& run : study.runs)
         if (run.measures.status != trajectory::Status::completed) return exit_code(run.measures.status);
     return done;

@@ -283,7 +283,10 @@ int impact(const ImpactCommand& c) {
     const model::Model m = load(c.common).model;
     if (c.number) {
         const Trajectory t = motion_until(m, c.common.model, *c.number);
-        if (t.status == trajectory::Status::interrupted) return interrupted;
+        if (t.status == trajectory::Status::interrupted) {
+            deliver_nothing(c.common, m.name);
+            return interrupted;
+        }
         Situation s = of_event(impact_number(t, *c.number, "--number"), m, "of the motion");
         assign(c.u_minus, "--u-minus", m.coordinates, s.u_minus);
         choose_closed(c, m, s);

@@ -107,8 +107,8 @@ void add_motion(io::ResultFolder& folder, const io::LoadedModel& loaded, const o
     files.write(motion, motion.end.t, ends_of(o.energy), summary, {}, samples);
 }
 
-int code_of(const orbit::Orbit& o) {
-    if (interrupt_asked() || o.status == orbit::Status::interrupted) return interrupted;
+int code_of(const orbit::Orbit& o, bool cut_short) {
+    if (cut_short || o.status == orbit::Status::interrupted) return interrupted;
     return o.status == orbit::Status::converged ? done : failed;
 }
 
@@ -134,14 +134,15 @@ int orbit(const OrbitCommand& c) {
     } else {
         report.orbit = orbit::find_orbit(m, options);
     }
-    const auto json = [&] { return io::orbit_json(report); };
+    const bool cut_short = interrupt_asked();
+    const auto json = [&] { return document_of(io::orbit_json(report), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
                  folder.add("orbit.json", json());
                  if (report.orbit.converged()) add_motion(folder, loaded, options, report.orbit);
              },
              json, [&] { return io::orbit_text(report); }});
-    return code_of(report.orbit);
+    return code_of(report.orbit, cut_short);
 }
 
 }  // namespace saltus::cli

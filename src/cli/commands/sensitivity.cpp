@@ -159,7 +159,7 @@ void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport
     report.study = sensitivity::study_events(q.description, options);
 }
 
-void add_files(io::ResultFolder& folder, const io::SensitivityReport& report) {
+void add_files(io::ResultFolder& folder, const io::SensitivityReport& report, bool cut_short) {
     if (report.result) {
         folder.add("event-times.csv", io::sensitivity_events_csv(report));
         if (const std::string course = io::sensitivity_course_csv(report); !course.empty())
@@ -169,7 +169,7 @@ void add_files(io::ResultFolder& folder, const io::SensitivityReport& report) {
     if (report.study) folder.add("event-study.csv", io::study_csv(*report.study));
     if (report.study && report.study->perturbation)
         folder.add("pair-study.csv", io::study_constants_csv(*report.study));
-    folder.add("sensitivity.json", io::sensitivity_json(report, io::Timing::left_out));
+    folder.add("sensitivity.json", document_of(io::sensitivity_json(report, io::Timing::left_out), cut_short));
 }
 
 bool completed(const io::SensitivityReport& report) {
@@ -187,9 +187,10 @@ bool completed(const io::SensitivityReport& report) {
 }
 
 /// Prints the report and writes its files.
-void write(const SensitivityCommand& c, const io::SensitivityReport& report, io::ResultFolder* out) {
+void write(const SensitivityCommand& c, const io::SensitivityReport& report, io::ResultFolder* out, bool cut_short) {
     deliver(c.common, out,
-            {[&](io::ResultFolder& folder) { add_files(folder, report); }, [&] { return io::sensitivity_json(report); },
+            {[&](io::ResultFolder& folder) { add_files(folder, report, cut_short); },
+             [&] { return document_of(io::sensitivity_json(report), cut_short); },
              [&] { return io::sensitivity_text(report); }});
 }
 
@@ -224,12 +225,13 @@ int sensitivity(const SensitivityCommand& c) {
         if (derivatives && m.perturbable && !interrupt_asked()) compare_perturbed(c, q, report);
     };
     if (!finishes(differentiate_all)) {
-        write(c, before, out.get());
+        write(c, before, out.get(), true);
         tell("saltus: " + interrupt_reason() + "; the derivatives are missing");
         abandon(interrupted);
     }
-    write(c, report, out.get());
-    if (interrupt_asked()) return interrupted;
+    const bool cut_short = interrupt_asked();
+    write(c, report, out.get(), cut_short);
+    if (cut_short) return interrupted;
     return completed(report) ? done : failed;
 }
 

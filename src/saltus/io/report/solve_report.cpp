@@ -109,7 +109,7 @@ std::string solve_text(const std::vector<SolveRow>& rows) {
     return text;
 }
 
-std::string solve_json(const std::vector<SolveRow>& rows, Timing timing) {
+std::string solve_json(const std::vector<SolveRow>& rows, Timing timing, const std::vector<std::string>& not_solved) {
     Json list = Json::array();
     for (const SolveRow& r : rows) {
         Json attempts = Json::array();
@@ -120,7 +120,7 @@ std::string solve_json(const std::vector<SolveRow>& rows, Timing timing) {
                {"contacts", r.contacts},
                {"rows", r.rows},
                {"method", r.solution.method},
-               {"status", solvers::to_string(r.solution.status)},
+               {"status", r.interrupted ? "interrupted" : solvers::to_string(r.solution.status)},
                {"residual", r.solution.residual},
                {"iterations", r.solution.iterations},
                {"attempts", std::move(attempts)}};
@@ -133,6 +133,7 @@ std::string solve_json(const std::vector<SolveRow>& rows, Timing timing) {
         if (r.all) j["solutions"] = {{"r", r.all->r}, {"complete", r.all->complete}, {"modes", r.all->modes}};
         list.push_back(std::move(j));
     }
+    for (const std::string& file : not_solved) list.push_back({{"file", file}, {"status", "interrupted"}});
     return json::document(list);
 }
 

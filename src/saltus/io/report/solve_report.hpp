@@ -31,6 +31,8 @@ struct SolveRow {
     solvers::Solution solution;
     std::optional<solvers::AllSolutions> all;  ///< if `SolveOptions::all` was set
     double seconds = 0.0;                      ///< computing time of `solution` in s
+    /// An interrupt or the time limit of the command ended the solver: `solution` is its best iterate.
+    bool interrupted = false;
 };
 
 /// Solves a problem. Throws Error if the method does not solve problems of this kind.
@@ -39,7 +41,9 @@ SolveRow solve_problem(const ContactProblem& problem, const SolveOptions& option
 /// A table for a terminal.
 std::string solve_text(const std::vector<SolveRow>& rows);
 
-/// One JSON document: a list with an object for each row (docs/solve.md).
-std::string solve_json(const std::vector<SolveRow>& rows, Timing timing = Timing::included);
+/// One JSON document: a list with an object for each row (docs/solve.md). `not_solved` are the files that an interrupt
+/// left out; their objects have the file's name and the status "interrupted" only.
+std::string solve_json(const std::vector<SolveRow>& rows, Timing timing = Timing::included,
+                       const std::vector<std::string>& not_solved = {});
 
 }  // namespace saltus::io

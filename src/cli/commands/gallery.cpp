@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/gallery.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <mutex>
+#include <system_error>
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
@@ -29,24 +34,91 @@ using io::GalleryStudy;
 
 namespace {
 
-/// Studies run inside the folder of the gallery, so that pages name files by paths relative to it.
-class InFolder {
+/// A gallery that is being made. Its files are drafts in a hidden folder inside the folder of the gallery; `publish`
+/// moves them to their places. A gallery that cannot be completed, for instance on a full disk, leaves the folder as it
+/// was. Studies run inside the hidden folder, so that pages name files by paths relative to it.
+class GalleryDraft {
 public:
-    explicit InFolder(const std::string& folder) : before_(fs::current_path()) {
+    explicit GalleryDraft(const std::string& folder)
+        : before_(fs::current_path()), target_(fs::absolute(folder)), is_new_(!fs::exists(target_)), lock_(made()) {
         std::error_code error;
-        fs::create_directories(folder, error);
-        if (!error) fs::current_path(folder, error);
-        if (error) throw Error("cannot create the folder: " + error.message(), {folder, 0, 0}, "give another -o");
+        for (const auto& entry : fs::directory_iterator(target_))  // left by a program that was killed
+            if (entry.path().filename().string().starts_with(prefix)) fs::remove_all(entry.path(), error);
+        std::string name = (target_ / (std::string(prefix) + "XXXXXX")).string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            const std::string why = std::generic_category().message(errno);
+            if (is_new_) ::rmdir(target_.c_str());
+            refuse(why);
+        }
+        drafts_ = name;
+        fs::permissions(drafts_, fs::status(target_).permissions(), error);
+        fs::current_path(drafts_);
     }
-    ~InFolder() {
+    ~GalleryDraft() {
         std::error_code ignored;
         fs::current_path(before_, ignored);
+        fs::remove_all(drafts_, ignored);
+        if (is_new_) ::rmdir(target_.c_str());  // succeeds only if nothing was published
     }
-    InFolder(const InFolder&) = delete;
-    InFolder& operator=(const InFolder&) = delete;
+    GalleryDraft(const GalleryDraft&) = delete;
+    GalleryDraft& operator=(const GalleryDraft&) = delete;
+
+    /// Moves all files to their places. Files of an earlier gallery that have no successor stay. Moving needs no room
+    /// on the disk.
+    void publish() const {
+        try {
+            check_places(drafts_, target_);
+            move_into(drafts_, target_);
+        } catch (const fs::filesystem_error& e) {
+            refuse(e.code().message());
+        }
+    }
 
 private:
-    fs::path before_;
+    static constexpr std::string_view prefix = ".saltus-gallery-";
+
+    [[noreturn]] void refuse(const std::string& why) const {
+        throw Error("the gallery cannot be written: " + why, {target_.string(), 0, 0},
+                    "check free space and permissions, or give another -o");
+    }
+    std::string made() const {
+        std::error_code error;
+        fs::create_directories(target_, error);
+        if (error) refuse(error.message());
+        return target_.string();
+    }
+    static bool is_result_set(const fs::path& folder) { return fs::exists(folder / "contents.json"); }
+    /// Throws Error if something in the place of a file or folder must not be replaced.
+    void check_places(const fs::path& from, const fs::path& to) const {
+        for (const auto& entry : fs::directory_iterator(from)) {
+            const fs::path place = to / entry.path().filename();
+            if (!entry.is_directory())
+                io::refuse_special_file(place.string());
+            else if (fs::is_symlink(place) || (fs::exists(place) && !fs::is_directory(place)))
+                refuse(place.string() + " is not a folder");
+            else if (!is_result_set(entry.path()))
+                check_places(entry.path(), place);
+        }
+    }
+    /// A folder of results is a set of files that belong together: it replaces the earlier one as a whole.
+    static void move_into(const fs::path& from, const fs::path& to) {
+        fs::create_directories(to);
+        for (const auto& entry : fs::directory_iterator(from)) {
+            const fs::path place = to / entry.path().filename();
+            const bool result_set = is_result_set(entry.path());
+            if (entry.is_directory() && !result_set) {
+                move_into(entry.path(), place);
+                continue;
+            }
+            if (result_set) fs::remove_all(place);
+            fs::rename(entry.path(), place);
+        }
+    }
+
+    fs::path before_, target_;
+    bool is_new_;  ///< the folder did not exist before
+    io::FolderLock lock_;
+    fs::path drafts_;
 };
 
 std::string content(const fs::path& file) {
@@ -114,6 +186,10 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
         const std::string& command = c.quick ? run.quick : run.command;
         const std::vector<std::string> words = words_of(s, run, command);
         const int code = cli::run(words);
+        // Studies are part of the program, so that their input is right: the files cannot be written.
+        if (code == bad_input)
+            throw Error("the files of '" + run.name + "' cannot be written", {c.out, 0, 0},
+                        "check free space and permissions");
         if (code != done) card.failure += "'" + run.name + "' ended with code " + std::to_string(code) + ". ";
         std::error_code error;
         if (!fs::is_directory(folder_of(s, run), error)) continue;
@@ -182,8 +258,7 @@ int gallery(const GalleryCommand& c) {
         std::erase_if(g.studies, [&](const GalleryStudy& s) {
             return std::find(c.only.begin(), c.only.end(), s.model) == c.only.end();
         });
-    const InFolder inside(c.out);
-    const io::FolderLock alone(".");
+    const GalleryDraft draft(c.out);
     for (const io::EmbeddedFile& f : io::model_files()) io::write_file("models", std::string(f.name), f.content);
     std::vector<GalleryCard> cards(g.studies.size());
     std::mutex telling;
@@ -203,6 +278,7 @@ int gallery(const GalleryCommand& c) {
     const Delivering now;
     const std::vector<io::GalleryDocument> docs = documents();
     io::write_file(".", "index.html", io::gallery_index(g, cards, docs));
+    draft.publish();
     if (!c.quiet) print((fs::path(c.out) / "index.html").string() + "\n");
     if (interrupt_asked()) return interrupted;
     const bool sound = std::all_of(cards.begin(), cards.end(), [](const GalleryCard& x) { return x.failure.empty(); });

@@ -32,6 +32,11 @@ using trajectory::LyapunovBalance;
 /// Avoids a division by zero if all energies vanish (in the energy unit of the model).
 constexpr double smallest_energy_scale = 1e-12;
 
+/// So many rows of an event-driven motion show the course of V inside the steps, too. Later rows are at the ends of
+/// steps and at impacts only, because a long motion would need most of its memory on the disk for them (16 rows for
+/// each step that is a Taylor series). The errors are measured at all rows, stored or not.
+constexpr std::size_t max_fine_rows = 100'000;
+
 /// Powers, or works. The first five are taken from the motion, the last two are supplied to it.
 struct Parts {
     double damping = 0.0, friction = 0.0, springs = 0.0, impact_friction = 0.0, impact_restitution = 0.0;
@@ -139,11 +144,14 @@ private:
         return e.kinetic + e.potential;
     }
 
-    /// Appends V and the works so far, and judges the balance up to here.
-    void row(double t, double V) {
+    /// Judges the balance up to here. Appends V and the works so far, if `needed` or if there are few rows yet.
+    void row(double t, double V, bool needed = true) {
         const Row before = last_;
         last_ = {t, V, sum_};
-        append(last_, out_);
+        if (needed || rows_ < max_fine_rows) {
+            append(last_, out_);
+            ++rows_;
+        }
         if (!std::exchange(begun_, true)) {
             first_ = last_;
             return;
@@ -200,7 +208,7 @@ private:
                 if (end <= arc.t_begin) continue;  // the first step of a continued motion may begin before the arc
                 if (!no_work) integrate(step, std::max(from, arc.t_begin), end);
                 step.evaluate(end, x_.data());
-                row(end, energy(end, x_));
+                row(end, energy(end, x_), end >= std::min(step.t_new(), arc.t_end));
                 if (no_work) continue;
                 d_.evaluate_terms(end, x_.data());
                 d_.turn_slip(d_.followed_mode());
@@ -229,7 +237,7 @@ private:
                 sum_.impact_restitution += e.energy_before - e.energy_after;
                 row(e.t, e.energy_after);
             } else if (!e.impulses.empty()) {
-                row(e.t, e.energy_before);
+                row(e.t, e.energy_before, last_.t != e.t);  // the step that ends here has a row already
                 const RecordedImpact* const solved = impact < change.impacts.size() ? &change.impacts[impact] : nullptr;
                 ++impact;
                 const double friction = solved != nullptr ? friction_of(e, *solved) : -e.audit.tangential;
@@ -269,7 +277,8 @@ private:
     Dynamics d_;
     std::vector<double> x_;
     Parts sum_;
-    LyapunovBalance out_;  // rows that were not taken yet
+    LyapunovBalance out_;   // rows that were not taken yet
+    std::size_t rows_ = 0;  // that were appended
     Row first_, last_;
     bool begun_ = false;                           // there is a row
     bool in_accumulation_ = false;                 // the next arc leads to the limit of an accumulation

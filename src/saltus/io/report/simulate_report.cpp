@@ -404,7 +404,7 @@ std::string event_entry(const Trajectory& t, const Event& e, bool first) {
 /// The list of events is written line by line. One JSON document of many events would need much memory.
 void simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* balance, Timing timing,
                    const EventDigest& digest, const std::function<void(const TakeText&)>& entries, const TakeText& take,
-                   const MotionSummary* summary) {
+                   const MotionSummary* summary, std::size_t left_out) {
     std::vector<std::string> warnings = t.warnings;
     if (!t.reason.empty()) warnings.insert(warnings.begin(), t.reason);
     std::string text;
@@ -421,6 +421,7 @@ void simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* bal
     take(text);
     entries(take);
     text = digest.count() == 0 ? "]" : "\n  ]";
+    if (left_out > 0) member("events_left_out", line(left_out));
     member("final",
            line({{"t", t.end.t}, {"q", by_name(t.coordinates, t.end.q)}, {"u", by_name(t.coordinates, t.end.u)}}));
     member("forces", line(reactions_json(t, t.forces)));

@@ -68,10 +68,11 @@ using TakeText = std::function<void(std::string_view)>;
 /// An entry of the list of events in the JSON document, with the line break and the comma before it.
 std::string event_entry(const trajectory::Trajectory& motion, const trajectory::Event& event, bool first);
 
-/// The document. `entries` calls its argument with the entries of all events; `digest` sums them up.
+/// The document. `entries` calls its argument with the entries of all events; `digest` sums them up. `left_out` is the
+/// number of events, at the end of the motion, that have no entry.
 void simulate_json(const trajectory::Trajectory& motion, double t_end, const trajectory::LyapunovBalance* balance,
                    Timing timing, const EventDigest& digest, const std::function<void(const TakeText&)>& entries,
-                   const TakeText& take, const trajectory::MotionSummary* summary = nullptr);
+                   const TakeText& take, const trajectory::MotionSummary* summary = nullptr, std::size_t left_out = 0);
 
 /// The first line of events_csv. `with_rate_jumps`: the elements whose rates of reactions jump at some event of the
 /// motion; only they have columns of rate jumps.

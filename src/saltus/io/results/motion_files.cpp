@@ -22,15 +22,23 @@ namespace saltus::io {
 using trajectory::LyapunovBalance;
 using trajectory::Trajectory;
 
+namespace {
+
+/// So many events are listed in simulate.json, which then has about 35 MB. Later ones are in events.csv, in
+/// trajectory.h5 and in the document that --json prints.
+constexpr std::size_t max_listed_events = 100'000;
+
+}  // namespace
+
 /// What has been collected.
 struct MotionFiles::Spools {
-    Spools(const std::string& folder, bool with_entries)
+    Spools(const std::string& folder, bool with_all_entries)
         : stream(folder),
           event_cells(folder),
           event_cells_ends(folder),
           balance_csv(folder),
           entries(folder),
-          has_entries(with_entries) {}
+          has_all_entries(with_all_entries) {}
 
     Trajectory names;  ///< coordinates and elements only
     EventDigest digest;
@@ -39,8 +47,9 @@ struct MotionFiles::Spools {
     Spool event_cells_ends;         ///< where the cells of each event end, in bytes
     std::set<int> with_rate_jumps;  ///< elements that have columns of rate jumps
     Spool balance_csv;
-    Spool entries;  ///< events of the JSON document
-    bool has_entries;
+    Spool entries;                     ///< events of the JSON document
+    std::uint64_t listed_entries = 0;  ///< bytes of the entries that simulate.json lists
+    bool has_all_entries;              ///< the document is printed, with all events
     bool has_balance = false;
 };
 
@@ -86,7 +95,7 @@ void add_text(ResultFolder& folder, const char* name, const std::function<void(c
 }  // namespace
 
 MotionFiles::MotionFiles(const model::Model& model, ResultFolder* folder, bool json)
-    : folder_(folder), spools_(std::make_unique<Spools>(place_for_spools(folder), json || folder != nullptr)) {
+    : folder_(folder), spools_(std::make_unique<Spools>(place_for_spools(folder), json)) {
     spools_->names.coordinates = model.coordinates;
     spools_->names.elements = integrate::elements_of(model);
 }
@@ -98,9 +107,11 @@ MotionFiles::Sizes MotionFiles::sizes(int samples) const {
     constexpr double cell = 25.0;  // bytes of a number in states.csv, at most
     const double rows = samples + 2.0 * static_cast<double>(of.stream.added_events());  // events: before and after
     const double states = cell * rows * (1.0 + 2.0 * static_cast<double>(of.names.coordinates.size()));
-    const auto stored = static_cast<double>(of.stream.bytes()), entries = static_cast<double>(of.entries.size());
+    const auto stored = static_cast<double>(of.stream.bytes()), entries = static_cast<double>(of.listed_entries);
     const auto tables = static_cast<double>(of.event_cells.size() + of.balance_csv.size());
-    return {stored + entries + tables + states,
+    // trajectory.h5 takes the place of the temporary files, column by column: only one column is there twice.
+    const auto twice = static_cast<double>(of.stream.largest_column());
+    return {twice + entries + tables + states,
             std::max({stored, entries, states, static_cast<double>(of.balance_csv.size())})};
 }
 
@@ -109,7 +120,10 @@ const EventDigest& MotionFiles::events() const { return spools_->digest; }
 void MotionFiles::add(const integrate::MotionPart& part, const LyapunovBalance& balance) {
     Spools& to = *spools_;
     for (const trajectory::Event& event : part.events) {
-        if (to.has_entries) to.entries.append(event_entry(to.names, event, to.digest.count() == 0));
+        const std::size_t number = to.digest.count();
+        const bool listed = folder_ != nullptr && number < max_listed_events;
+        if (listed || to.has_all_entries) to.entries.append(event_entry(to.names, event, number == 0));
+        if (listed) to.listed_entries = to.entries.size();
         to.digest.add(event);
     }
     if (folder_ == nullptr) return;
@@ -134,11 +148,6 @@ void MotionFiles::write(const Trajectory& motion, double t_end, const LyapunovBa
     SALTUS_EXPECT(folder_ != nullptr);
     Spools& from = *spools_;
     from.stream.finish(motion);
-    if (has_hdf5())
-        folder_->add(trajectory_name, [&](int descriptor) {
-            write_stream(folder_->path() + "/" + trajectory_name, descriptor, from.stream, motion, &balance,
-                         resume.numbers, outputs);
-        });
     const StateSource states{
         from.stream.events(), [&](std::uint64_t k) { return from.stream.state_at_event(k); }, from.stream.has_arcs(),
         [&](double t) { return motion.stepped ? from.stream.stepped(motion, t) : from.stream.right(motion, t); }};
@@ -156,13 +165,27 @@ void MotionFiles::write(const Trajectory& motion, double t_end, const LyapunovBa
             begin = end;
         }
     });
+    from.event_cells.clear();
+    from.event_cells_ends.clear();
     if (from.has_balance)
         add_text(*folder_, "balance.csv", [&](const TakeText& take) {
             take(balance_csv_head());
             from.balance_csv.each_piece(take);
         });
-    add_text(*folder_, "simulate.json",
-             [&](const TakeText& take) { json(motion, t_end, balance, summary, Timing::left_out, take); });
+    from.balance_csv.clear();
+    const std::size_t events = from.digest.count();
+    add_text(*folder_, "simulate.json", [&](const TakeText& take) {
+        simulate_json(
+            motion, t_end, &balance, Timing::left_out, from.digest,
+            [&](const TakeText& entry) { from.entries.each_piece(from.listed_entries, entry); }, take, &summary,
+            events > max_listed_events ? events - max_listed_events : 0);
+    });
+    // The last file, because its columns are removed from the disk as they are written.
+    if (has_hdf5())
+        folder_->add(trajectory_name, [&](int descriptor) {
+            write_stream(folder_->path() + "/" + trajectory_name, descriptor, from.stream, motion, &balance,
+                         resume.numbers, outputs);
+        });
 }
 
 void MotionFiles::json(const Trajectory& motion, double t_end, const LyapunovBalance& balance,

@@ -34,7 +34,8 @@ public:
     /// written.
     void add(const integrate::MotionPart& part, const trajectory::LyapunovBalance& balance);
 
-    /// Bytes of the files that `write` would make of the parts so far, about.
+    /// About the parts so far, in bytes: the room on the disk that `write` would need besides the temporary files, and
+    /// the size of the largest file.
     struct Sizes {
         double all = 0.0, largest = 0.0;
     };
@@ -45,12 +46,12 @@ public:
 
     /// Adds the files to the folder, after the last part. `motion` has everything but events and arcs; `balance` has
     /// the first and the last row, and the errors. `outputs` are the derived quantities at the times of states.csv
-    /// (output_curves with the same number of samples); null: none.
+    /// (output_curves with the same number of samples); null: none. To be called once.
     void write(const trajectory::Trajectory& motion, double t_end, const trajectory::LyapunovBalance& balance,
                const trajectory::MotionSummary& summary, const integrate::ResumePoint& resume, int samples,
                const trajectory::OutputCurves* outputs = nullptr);
 
-    /// Gives the JSON document to `take`, piece by piece.
+    /// Gives the JSON document that is printed to `take`, piece by piece. Only if the constructor was told so.
     void json(const trajectory::Trajectory& motion, double t_end, const trajectory::LyapunovBalance& balance,
               const trajectory::MotionSummary& summary, Timing timing, const TakeText& take) const;
 

@@ -262,6 +262,7 @@ void read_arcs(const TableReader& in, std::int64_t its_layout, Columns& c, Traje
     if (its_layout < 2) c.steps.series.assign(c.steps.terms.size(), 0);
     ColumnScanner coefficients(in, "steps/coefficients");
     check_arcs(in, c, coefficients.count());
+    t.arcs.reserve(c.arcs.t_begin.size());
     for (std::size_t k = 0; k < c.arcs.t_begin.size(); ++k) t.arcs.push_back(arc_of(c, k, coefficients));
 }
 
@@ -270,6 +271,7 @@ void fill(Columns& c, Trajectory& t) {
     for (std::size_t k = 0; k < c.elements.name.size(); ++k)
         t.elements.push_back(
             {static_cast<ElementKind>(c.elements.kind[k]), std::move(c.elements.name[k]), c.elements.tangential[k]});
+    t.events.reserve(c.events.t.size());
     for (std::size_t k = 0; k < c.events.t.size(); ++k) t.events.push_back(event_of(c, k));
     for (std::size_t k = 0; k < c.events.noted.size(); ++k)
         t.events[static_cast<std::size_t>(c.events.noted[k])].note = std::move(c.events.note[k]);
@@ -305,12 +307,39 @@ std::int64_t check_format(const TableReader& in) {
     return its_layout;
 }
 
+/// Memory that reading a trajectory needs, in bytes: the columns, the values that are made from them, and for motions
+/// with arcs the samples that a page makes of them.
+double memory_for(const TableReader& in, TrajectoryParts parts) {
+    const auto rows = [&](const char* column) { return static_cast<double>(in.announced_rows(column)); };
+    constexpr double number = sizeof(double);
+    constexpr double allocation = 32.0;  // overhead and rounding of one small block of memory
+    const double n = rows("coordinates"), coefficients = rows("steps/coefficients");
+    const double arcs = rows("arcs/t_begin"), steps = rows("steps/t_old"), modes = rows("arcs/modes");
+    // Columns of arcs, steps and the balance, which are not read in each case; that of the coefficients never as a
+    // whole.
+    constexpr double arc_columns = 4 * number, step_columns = 3 * number + 3 * sizeof(std::int32_t);
+    constexpr double balance_columns = 9 * number;
+    const double others = number * coefficients + balance_columns * rows("balance/t");
+    const double of_arcs = arc_columns * arcs + modes + step_columns * steps;
+    const double columns = static_cast<double>(in.bytes()) - others;
+    const double reactions = rows("impulses/N") + rows("rate_jumps/N");
+    const double lists = 6.0;  // of an event: elements, q, u_minus, u_plus, impulses, rate_jumps
+    const double events = rows("events/t") * (sizeof(Event) + lists * allocation + 3 * n * number) +
+                          reactions * (sizeof(Reaction) + allocation);
+    if (parts != TrajectoryParts::all) return columns - of_arcs + events;
+    const double pieces = arcs * (sizeof(Arc) + 2 * allocation) + modes + steps * (sizeof(ode::Dense) + allocation) +
+                          number * coefficients;
+    // A page has two rows for each arc: state, gaps, energies, works and forces.
+    constexpr double rows_of_arc = 2.0, other_curves = 16.0, curves_of_element = 4.0;
+    const double samples = rows_of_arc * arcs *
+                           (allocation + sizeof(std::vector<double>) +
+                            number * (2 * n + curves_of_element * rows("elements/tangential") + other_curves));
+    return columns + events + pieces + samples;
+}
+
 /// Throws Error if a trajectory does not fit into memory.
-void refuse_too_large(const std::string& path, TrajectoryParts parts) {
-    // Memory for columns, and for the motion made from them, per byte of the file. Measured for 1e5 impacts of a ball:
-    // 0.8 with arcs, 0.75 without them, because many small vectors then remain.
-    const double memory_per_byte = parts == TrajectoryParts::all ? 1.5 : 1.0;
-    const double needed = memory_per_byte * static_cast<double>(std::filesystem::file_size(path));
+void refuse_too_large(const TableReader& in, const std::string& path, TrajectoryParts parts) {
+    const double needed = memory_for(in, parts);
     if (needed <= available_memory()) return;
     throw Error("needs about " + gibibytes(needed) + " of memory, and " + gibibytes(available_memory()) + " are left",
                 {path, 0, 0}, "use a machine with more memory, or simulate in parts with --restart");
@@ -330,7 +359,8 @@ Status read_status(const TableReader& in) {
 
 namespace {
 
-/// A visitor of `each_column` that writes what a stream has collected.
+/// A visitor of `each_column` that writes what a stream has collected. Columns of numbers are removed from the stream
+/// when they are in the file, so that the disk does not have to hold all numbers twice.
 struct WriteColumn {
     const TableWriter& out;
     TrajectoryStream& stream;
@@ -341,14 +371,17 @@ struct WriteColumn {
     void operator()(const std::string& name, const std::vector<double>&) const {
         const Spool& column = stream.numbers(name);
         out.column_of_doubles(name, column.count<double>(), pieces(column));
+        stream.remove(name);
     }
     void operator()(const std::string& name, const std::vector<std::int32_t>&) const {
         const Spool& column = stream.numbers(name);
         out.column_of_int32(name, column.count<std::int32_t>(), pieces(column));
+        stream.remove(name);
     }
     void operator()(const std::string& name, const std::vector<std::int64_t>&) const {
         const Spool& column = stream.numbers(name);
         out.column_of_int64(name, column.count<std::int64_t>(), pieces(column));
+        stream.remove(name);
     }
     void operator()(const std::string& name, const std::vector<std::string>&) const {
         const TextSpool& column = stream.texts(name);
@@ -361,6 +394,7 @@ struct WriteColumn {
     void words(const std::string& name, const Codes&, hdf5::Words words) const {
         const Spool& column = stream.numbers(name);
         out.words(name, column.count<std::uint8_t>(), pieces(column), words);
+        stream.remove(name);
     }
     template <class T>
     void ragged(const std::string& name, const Ragged<T>& column) const {
@@ -440,7 +474,7 @@ Trajectory read_trajectory(const std::string& path, TrajectoryParts parts) {
     const hdf5::Session session;
     const TableReader in(path);
     const std::int64_t its_layout = check_format(in);
-    refuse_too_large(path, parts);
+    refuse_too_large(in, path, parts);
     Trajectory trajectory;
     trajectory.status = read_status(in);
     each_attribute(trajectory,

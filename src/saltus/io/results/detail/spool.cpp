@@ -37,8 +37,13 @@ int nameless_file(const std::string& folder) {
 
 }  // namespace
 
-Spool::~Spool() {
+Spool::~Spool() { clear(); }
+
+void Spool::clear() {
     if (descriptor_ >= 0) ::close(descriptor_);
+    descriptor_ = -1;
+    in_file_ = 0;
+    waiting_.clear();
 }
 
 Spool::Spool(Spool&& other) noexcept

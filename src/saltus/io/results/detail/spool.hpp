@@ -27,6 +27,9 @@ public:
         append({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
     }
 
+    /// Removes all bytes and the file.
+    void clear();
+
     std::uint64_t size() const { return in_file_ + waiting_.size(); }  ///< in bytes
 
     /// Reads `count` bytes from `offset`; they must exist. Throws Error if the file cannot be read.
@@ -46,10 +49,15 @@ public:
     /// Calls `use` with all bytes, one piece after the other.
     template <class Use>
     void each_piece(Use use) const {
+        each_piece(size(), use);
+    }
+    /// The same with the first `end` bytes.
+    template <class Use>
+    void each_piece(std::uint64_t end, Use use) const {
         constexpr std::size_t piece = std::size_t{1} << 20U;  // bytes
         std::vector<char> bytes;
-        for (std::uint64_t at = 0; at < size(); at += bytes.size()) {
-            bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece, size() - at)));
+        for (std::uint64_t at = 0; at < end; at += bytes.size()) {
+            bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece, end - at)));
             read(at, bytes.data(), bytes.size());
             use(std::string_view(bytes.data(), bytes.size()));
         }

@@ -298,6 +298,16 @@ hid_t TableReader::open_dataset(const std::string& name) const {
     return set;
 }
 
+std::uint64_t TableReader::announced_rows(const std::string& name) const {
+    for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
+        if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return 0;
+    if (H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) <= 0) return 0;
+    const Id set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!set) return 0;
+    const Id space(H5Dget_space(set.get()), H5Sclose);
+    return space ? static_cast<std::uint64_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.get()))) : 0;
+}
+
 std::size_t TableReader::rows(const std::string& name, const Id& set, hid_t wanted) const {
     const Id type(H5Dget_type(set.get()), H5Tclose), space(H5Dget_space(set.get()), H5Sclose);
     if (!type || !space) fail_damaged(name + " cannot be read");

@@ -94,6 +94,9 @@ public:
     void column(const std::string& name, std::vector<std::int64_t>& values) const;
     void words(const std::string& name, Codes& codes, Words words) const;
     void texts(const std::string& name, std::vector<std::string>& values) const;
+    /// Number of rows that a column announces; 0 if there is no such column. Nothing is checked.
+    std::uint64_t announced_rows(const std::string& name) const;
+    std::uint64_t bytes() const { return bytes_; }  ///< size of the file
 
 private:
     friend class ColumnScanner;

@@ -146,6 +146,12 @@ std::uint64_t TrajectoryStream::bytes() const {
     return sum;
 }
 
+std::uint64_t TrajectoryStream::largest_column() const {
+    std::uint64_t largest = 0;
+    for (const auto& [name, column] : numbers_) largest = std::max(largest, column.size());
+    return largest;
+}
+
 void TrajectoryStream::flush() {
     MoveColumn move{*this};
     layout::each_column(block_, move);

@@ -54,12 +54,17 @@ public:
     /// Bytes of the columns so far, without rows of the last block.
     std::uint64_t bytes() const;
 
+    /// Bytes of the largest column of numbers so far.
+    std::uint64_t largest_column() const;
+
     /// Adds what is known at the end: names, reactions, both ends. To be called once, before anything is read.
     void finish(const trajectory::Trajectory& rest);
 
     /// A column of numbers; it is empty if nothing was added to it.
     Spool& numbers(const std::string& column);
     TextSpool& texts(const std::string& column);
+    /// Removes a column of numbers from the disk.
+    void remove(const std::string& column) { numbers(column).clear(); }
 
     // The motion, after `finish`. `ends` has the start and the end of the motion.
     std::uint64_t events() { return numbers("events/t").count<double>(); }

@@ -24,7 +24,8 @@ std::map<std::string, std::string> tree_of(const fs::path& folder) {
 }
 
 test::Outcome gallery(const fs::path& folder, const std::string& limit = "") {
-    return test::shell(limit + "'" + std::string(SALTUS_EXE) + "' gallery -o pages --quick --only bouncing-ball", folder);
+    return test::shell(limit + "'" + std::string(SALTUS_EXE) + "' gallery -o pages --quick --only bouncing-ball",
+                       folder);
 }
 
 // A page has about 200 kB, and the limits are in blocks of 512 bytes or 1 kB: no page fits.

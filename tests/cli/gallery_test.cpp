@@ -9,7 +9,7 @@
 #include "process.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::gallery_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,4 +58,4 @@ TEST(Gallery, LeavesTheEarlierOneIfItsFilesCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::gallery_test

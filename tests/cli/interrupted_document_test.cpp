@@ -16,7 +16,7 @@
 #include "saltus/io/report/interrupted_document.hpp"
 #include "support.hpp"
 
-namespace saltus {
+namespace saltus::interrupted_document_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -123,4 +123,4 @@ TEST(InterruptedDocument, KeepsWhatTheRunHasFound) {
 }
 
 }  // namespace
-}  // namespace saltus
+}  // namespace saltus::interrupted_document_test

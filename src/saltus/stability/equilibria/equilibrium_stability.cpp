@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibria/equilibrium_stability.hpp"
 
-#include <Eigen/Cholesky>
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -47,6 +47,25 @@ Matrix closed_rows(RestingModel& model, const std::vector<char>& closed) {
     return J;
 }
 
+/// The directions of the forces of constraints and closed contacts as rows. For a contact that slides on a moving
+/// surface they contain the friction, w_N − s μ w_T; otherwise they are those of closed_rows.
+Matrix force_directions(const Statics& s) {
+    std::vector<Index> columns;
+    for (const RestingElement& e : s.elements)
+        if (e.normal >= 0) columns.push_back(e.normal);
+    Matrix A(static_cast<Index>(columns.size()), s.h.size());
+    for (Index k = 0; k < A.rows(); ++k) A.row(k) = s.W.col(columns[static_cast<std::size_t>(k)]).transpose();
+    return A;
+}
+
+/// A closed contact slides on a moving surface: its friction force is part of the column of its normal force.
+bool slides(const Statics& s, const RestingElement& e) {
+    return e.kind == ElementKind::contact && s.columns[static_cast<std::size_t>(e.normal)].size() > 1;
+}
+bool any_contact_slides(const Statics& s) {
+    return std::any_of(s.elements.begin(), s.elements.end(), [&](const RestingElement& e) { return slides(s, e); });
+}
+
 /// The forces are smooth functions of the state near the equilibrium: no friction sticks, and all contacts are loaded.
 bool smooth_forces(const Statics& s, const Vector& lambda) {
     for (const RestingElement& e : s.elements) {
@@ -65,7 +84,8 @@ std::vector<std::complex<double>> eigenvalues_of(const Matrix& M, const Matrix& 
     if (d == 0) return {};
     Matrix A = Matrix::Zero(2 * d, 2 * d);
     A.topRightCorner(d, d).setIdentity();
-    const Eigen::LDLT<Matrix> solver(M);
+    const Eigen::FullPivLU<Matrix> solver(M);
+    if (!solver.isInvertible()) return {};
     A.bottomLeftCorner(d, d) = -solver.solve(K);
     A.bottomRightCorner(d, d) = -solver.solve(C);
     std::vector<std::complex<double>> list = eigenvalues(A);
@@ -110,15 +130,42 @@ bool impacts_create_no_energy(const RestingModel& model, const std::vector<char>
     return true;
 }
 
+/// One contact slides on a moving surface, and its bounces end in a time that is as small as the disturbance. The proof
+/// is that of certify/detail/functions/sliding_contacts.cpp: 0 <= e_N < 1, |e_T| < 1 and D_NN > μ |D_NT| with
+/// D = WᵀM⁻¹W in the directions of the constraints.
+bool bounces_end(const RestingModel& model, const std::vector<char>& closed) {
+    const model::Model& m = model.model();
+    if (std::count(closed.begin(), closed.end(), 1) != 1) return false;
+    const model::Contact& c =
+        m.contacts[static_cast<std::size_t>(std::find(closed.begin(), closed.end(), 1) - closed.begin())];
+    const double e_n = model.coefficient(c.e_n), e_t = model.coefficient(c.e_t);
+    if (c.impact != model::ImpactLaw::newton || !(e_n >= 0.0 && e_n < 1.0 && std::abs(e_t) < 1.0)) return false;
+    const Index n = model.size(), held = static_cast<Index>(m.constraints.size());
+    Matrix A = Matrix::Zero(n + held, n + held), b = Matrix::Zero(n + held, 2);
+    A.topLeftCorner(n, n) = model.mass();
+    for (Index k = 0; k < held; ++k) {
+        A.row(n + k).head(n) = model.row(m.constraints[static_cast<std::size_t>(k)].row);
+        A.col(n + k).head(n) = -A.row(n + k).head(n).transpose();
+    }
+    b.col(0).head(n) = model.row(c.row).transpose();
+    b.col(1).head(n) = model.row(c.friction.first_row).transpose();
+    const Eigen::FullPivLU<Matrix> lu(A);
+    if (!lu.isInvertible()) return false;
+    const Matrix a = lu.solve(b);
+    const double normal = model.row(c.row) * a.col(0).head(n), coupling = model.row(c.row) * a.col(1).head(n);
+    return normal > model.coefficient(c.friction.mu[0]) * std::abs(coupling);
+}
+
 /// If nothing feeds the motion and K is positive definite then U has a strict minimum and the equilibrium is stable
 /// (Lagrange–Dirichlet). Zero eigenvalues of K along a set of equilibria do not count.
-LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool contacts, int dimension) {
+/// `closes`: a contact that opens closes again before the motion has changed much.
+LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool closes, int dimension) {
     double largest = 0.0;
     for (const std::complex<double>& x : s.eigenvalues) largest = std::max(largest, std::abs(x));
     if (!s.eigenvalues.empty() && s.eigenvalues[0].real() > zero_real_part * largest) return LocalVerdict::unstable;
     const bool decays = !s.eigenvalues.empty() && s.eigenvalues[0].real() < -zero_real_part * largest;
-    // Without an energy, motions that open a contact are not covered by the linearised motion.
-    if (decays && dimension == 0 && (!contacts || no_energy_gain)) return LocalVerdict::asymptotically_stable;
+    // Motions that open a contact are not covered by the linearised motion.
+    if (decays && dimension == 0 && (closes || no_energy_gain)) return LocalVerdict::asymptotically_stable;
     if (!no_energy_gain || s.morse_index != 0) return LocalVerdict::undecided;
     const double stiff = s.stiffness.size() > 0 ? s.stiffness.cwiseAbs().maxCoeff() : 0.0;
     const auto flat =
@@ -172,16 +219,23 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     if (!b.holds) return {};
     const Vector lambda = plain_forces(s, b);
     if (!smooth_forces(s, lambda)) return {};
-    const Matrix N = kernel_of(closed_rows(model, closed), dependent_row);
-    const Matrix M = N.transpose() * model.mass() * N, C = -N.transpose() * model.velocity_slopes(s, lambda) * N,
-                 K = -N.transpose() * model.stiffness(s, lambda) * N;
+    const bool sliding = any_contact_slides(s);
+    if (sliding && !model.planar_sliding(s)) return {};
+    // q = q_e + N y keeps the contacts closed, and Y removes their forces from the equations of motion. Without sliding
+    // contacts Y = N.
+    const Matrix N = kernel_of(closed_rows(model, closed), dependent_row),
+                 Y = sliding ? kernel_of(force_directions(s), dependent_row) : N;
+    if (Y.cols() != N.cols()) return {};
+    const Matrix M = Y.transpose() * model.mass() * N, C = -Y.transpose() * model.velocity_slopes(s, lambda) * N,
+                 K = -Y.transpose() * model.stiffness(s, lambda) * N;
     if (!M.allFinite() || !C.allFinite() || !K.allFinite()) return {};
     LocalStability out;
     out.eigenvalues = eigenvalues_of(M, C, K);
+    if (out.eigenvalues.empty() && M.size() > 0) return {};
     const double size_K = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
     if (K.size() == 0) {
         out.morse_index = 0;
-    } else if (symmetric(K, size_K)) {
+    } else if (!sliding && symmetric(K, size_K)) {
         const Modes shapes = modes(0.5 * (K + K.transpose()), M);
         if (!shapes.found) return {};
         out.stiffness = shapes.values;
@@ -193,10 +247,11 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     const double least_damping = symmetric_spectrum(0.5 * (C + C.transpose())).smallest;
     const double size_C = C.size() > 0 ? C.cwiseAbs().maxCoeff() : 0.0;
     const model::Model& m = model.model();
-    const bool no_energy_gain = least_damping >= -zero_eigenvalue * size_C && only_potential_and_damping(m) &&
-                                impacts_create_no_energy(model, closed);
+    const bool no_energy_gain = !sliding && least_damping >= -zero_eigenvalue * size_C &&
+                                only_potential_and_damping(m) && impacts_create_no_energy(model, closed);
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
-    out.verdict = model.at_switch() ? LocalVerdict::undecided : verdict_of(out, no_energy_gain, contacts, dimension);
+    const bool closes = !contacts || (sliding && bounces_end(model, closed));
+    out.verdict = model.at_switch() ? LocalVerdict::undecided : verdict_of(out, no_energy_gain, closes, dimension);
     return out;
 }
 

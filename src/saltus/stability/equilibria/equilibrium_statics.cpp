@@ -201,19 +201,40 @@ Matrix RestingModel::force_slopes(const Statics& s, const Vector& lambda, int fi
             const int column = pattern.column[ix(e)] - first;
             if (column >= 0 && column < n_) K(i, column) += values_[ix(e)];
         }
+    // The friction −s μ λ_N of a contact that slides along one direction also changes with μ.
+    for (const RestingElement& e : s.elements) {
+        if (e.kind != ElementKind::contact || s.columns[ix(e.normal)].size() != 2) continue;
+        const Statics::Share& friction = s.columns[ix(e.normal)][1];
+        const Eigen::RowVectorXd slope =
+            coefficient_slope(model_.contacts[ix(elements_[ix(e.element)].index)].friction.mu[0], first);
+        const double sign = friction.factor > 0.0 ? 1.0 : -1.0;
+        K += sign * lambda(e.normal) * row(friction.row).transpose() * slope;
+    }
     return K;
 }
 
+bool RestingModel::planar_sliding(const Statics& s) const {
+    for (const RestingElement& e : s.elements) {
+        if (e.kind != ElementKind::contact || s.columns[ix(e.normal)].size() < 2) continue;
+        const model::Friction& f = model_.contacts[ix(elements_[ix(e.element)].index)].friction;
+        if (f.law != model::FrictionLaw::coulomb || f.dimension != 1) return false;
+    }
+    return true;
+}
+
 Eigen::RowVectorXd RestingModel::load_slope(int element) {
+    return coefficient_slope(model_.sliders[ix(elements_[ix(element)].index)].normal_force, 1);
+}
+
+Eigen::RowVectorXd RestingModel::coefficient_slope(int c, int first) {
     Eigen::RowVectorXd slope = Eigen::RowVectorXd::Zero(n_);
-    const int c = model_.sliders[ix(elements_[ix(element)].index)].normal_force;
     if (c == model::no_coefficient || model_.layout().coefficients_constant) return slope;
     const model::Pattern& pattern = jacobians_->pattern(model::Function::coefficient);
     values_.assign(pattern.size(), 0.0);
     jacobians_->evaluate(model::Function::coefficient, model::at(model_, t_, {q_.data(), ix(n_)}, rest_), {}, {},
                          values_);
     for (int e = pattern.start[ix(c)]; e < pattern.start[ix(c) + 1]; ++e) {
-        const int column = pattern.column[ix(e)] - 1;  // the columns are [t, q, u, p]
+        const int column = pattern.column[ix(e)] - first;
         if (column >= 0 && column < n_) slope(column) += values_[ix(e)];
     }
     return slope;

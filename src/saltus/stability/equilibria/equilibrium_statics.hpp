@@ -89,10 +89,15 @@ public:
     /// The forces that can act when the given contacts are closed. `closed` has one flag for each contact.
     Statics statics(const std::vector<char>& closed);
 
-    /// ∂(h + Wλ)/∂q at constant λ, n × n. It includes the change of the loads of sliders that slide. Needs derivatives.
+    /// ∂(h + Wλ)/∂q at constant λ, n × n. It includes the change of the loads of sliders that slide, and of μ of
+    /// contacts that slide along one direction. Needs derivatives.
     Matrix stiffness(const Statics& statics, const Vector& lambda);
-    /// ∂(h + Wλ)/∂u at constant λ and u = 0, n × n. Needs derivatives.
+    /// ∂(h + Wλ)/∂u at constant λ and u = 0, n × n. It includes the change of μ of contacts that slide along one
+    /// direction. Needs derivatives.
     Matrix velocity_slopes(const Statics& statics, const Vector& lambda);
+    /// All contacts that slide on moving surfaces have one slip direction with Coulomb friction. Only then `stiffness`
+    /// and `velocity_slopes` contain the whole change of their friction.
+    bool planar_sliding(const Statics& statics) const;
     /// Whether a formula has a kink or a jump at this position, at rest: the derivatives then do not describe the
     /// motion nearby. Needs has_derivatives().
     bool at_switch();
@@ -106,6 +111,8 @@ private:
     /// ∂(h + Wλ) by the n variables from column `first` of [t, q, u, p] on, without the change of slider loads.
     Matrix force_slopes(const Statics& statics, const Vector& lambda, int first);
     Eigen::RowVectorXd load_slope(int element);
+    /// The derivative of a coefficient by the n variables from column `first` of [t, q, u, p] on.
+    Eigen::RowVectorXd coefficient_slope(int coefficient, int first);
     double size_of(const Statics& statics);
     /// Adds the columns of one element to `s`; does nothing if the element cannot act.
     void add_element(Statics& s, std::size_t index) const;

@@ -41,6 +41,24 @@ std::optional<LoadSlope> slope_of_gradient(const Enclosure& e, const Box& q) {
     return slope;
 }
 
+/// The sign of the slip velocity at rest if the surface of an element moves (γ_T = χ for u = 0, for example a belt):
+/// 1 or −1 if it is proved over the box, for Coulomb friction along one direction; otherwise 0.
+int sliding_sign(const model::Friction& f, const IntervalVector& chi) {
+    if (f.law != model::FrictionLaw::coulomb || f.dimension != 1) return 0;
+    const Interval& x = chi[static_cast<std::size_t>(f.first_row)];
+    if (!x.defined) return 0;
+    return x.lo > 0.0 ? 1 : x.hi < 0.0 ? -1 : 0;
+}
+
+/// v − sign · factor · (row r): the friction force of an element that slides opposes its slip velocity.
+void add_sliding(IntervalVector& v, const IntervalMatrix& rows, const model::Friction& f, int sign,
+                 const Interval& factor) {
+    for (int j = 0; j < rows.cols(); ++j) {
+        const Interval& x = rows(f.first_row, j);
+        if (x.lo != 0.0 || x.hi != 0.0) v[static_cast<std::size_t>(j)] -= Interval(sign) * factor * x;
+    }
+}
+
 /// Forces y that do no work along the constraints `free` are removed: with G T = 0 the balance Σ f + Gᵀν = 0 is
 /// equivalent to Tᵀ Σ f = 0.
 std::optional<ForceSet> along_constraints(const Enclosure& e, const IntervalMatrix& rows, const std::vector<int>& free,
@@ -79,28 +97,43 @@ std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, cons
                                           const std::vector<int>& signs) {
     const model::Model& m = e.model();
     const IntervalMatrix rows = e.row_matrix(q);
-    const IntervalVector coefficients = e.coefficients(q, at_rest(e.size()));
+    const IntervalVector coefficients = e.coefficients(q, at_rest(e.size())), chi = e.chi(q);
     ForceSet forces;
     std::vector<int> free;
     std::size_t frictional = 0;
+    // The forces N (normal + friction) of a contact or constraint. If its surface moves, the friction force under N = 1
+    // is known, and belongs to the vector `normal`.
+    const auto add_cone = [&](IntervalVector normal, const model::Friction& f) {
+        const int sign = sliding_sign(f, chi);
+        if (sign != 0) add_sliding(normal, rows, f, sign, coefficient(coefficients, f.mu[0]));
+        forces.cones.push_back(
+            {std::move(normal), sign != 0 ? proof::Friction{} : friction_of(f, rows, coefficients, Interval(1.0))});
+    };
     for (const model::Constraint& c : m.constraints) {
         if (signs.empty() || proof::without_friction(c.friction, coefficients)) {
             free.push_back(c.row);
             continue;
         }
-        forces.cones.push_back(
-            {row(rows, c.row, signs[frictional++]), friction_of(c.friction, rows, coefficients, Interval(1.0))});
+        add_cone(row(rows, c.row, signs[frictional++]), c.friction);
     }
-    for (const int r : closed) {
-        const model::Contact& c = m.contacts[static_cast<std::size_t>(r - e.constraints())];
-        forces.cones.push_back({row(rows, r), friction_of(c.friction, rows, coefficients, Interval(1.0))});
-    }
-    for (const model::Slider& s : m.sliders)
-        forces.sliders.push_back(
-            friction_of(s.friction, rows, coefficients, coefficient(coefficients, s.normal_force)));
+    for (const int r : closed)
+        add_cone(row(rows, r), m.contacts[static_cast<std::size_t>(r - e.constraints())].friction);
     for (const model::Clutch& c : m.clutches) forces.cones.push_back({row(rows, c.row), {}});
     forces.loads.push_back(e.force(q, at_rest(e.size())));
     if (m.constraints.empty() && e.smooth && e.forces_vanish_at_rest) forces.slope = slope_of_gradient(e, q);
+    for (const model::Slider& s : m.sliders) {
+        const Interval load = coefficient(coefficients, s.normal_force);
+        const int sign = sliding_sign(s.friction, chi);
+        if (sign == 0) {
+            forces.sliders.push_back(friction_of(s.friction, rows, coefficients, load));
+            continue;
+        }
+        const Interval bound = coefficient(coefficients, s.friction.mu[0]) * load;
+        add_sliding(forces.loads[0], rows, s.friction, sign, bound);
+        // Bounds of the friction over the whole box may be added to the load at the centre: the sum then contains
+        // the load at every point of the box.
+        if (forces.slope) add_sliding(forces.slope->at_centre, rows, s.friction, sign, bound);
+    }
     return along_constraints(e, rows, free, std::move(forces));
 }
 

@@ -56,7 +56,16 @@ TEST(CertifyConditions, AllHoldForTheBlock) {
 }
 
 TEST(CertifyConditions, FirstFailsIfSomethingMovesByItselfOrTIsNotQuadratic) {
-    const Certificate moving = of_block(R"(gammaT = "x'")", R"(gammaT = "x' - 0.2")");
+    // A moving floor, and a guide with friction that sticks: steady sliding is not examined.
+    const std::string guide = R"(
+[[slider]]
+name = "guide"
+gammaT = "y'"
+mu = 0.1
+FN = 1.0
+)";
+    const Certificate moving = certify(from_text(replaced(block, R"(gammaT = "x'")", R"(gammaT = "x' - 0.2")") + guide),
+                                       Theorem::attractivity);
     EXPECT_NE(moving.find("1"), nullptr);
     EXPECT_EQ(moving.find("1")->verdict, Verdict::fails) << story(moving);
     EXPECT_NEAR(of_witness(*moving.find("1"), "chi"), -0.2, 1e-15);

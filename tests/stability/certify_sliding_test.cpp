@@ -127,5 +127,135 @@ TEST(CertifySliding, EquilibriaHaveTheEigenvaluesOfSteadySliding) {
     EXPECT_EQ(damped.sets[0].stability->verdict, LocalVerdict::asymptotically_stable);
 }
 
+/// A block that a conveyor drags along, held by an inclined spring: the spring presses it on the belt, so that the
+/// normal force grows with x. While the belt is faster, friction pushes the block forwards with mu(s) N,
+/// N = m g + k sin a cos a x, mu(s) = mu/(1 + delta s), s = v − x'. On the belt
+///     m x'' + (c + mu'(v) N_e) x' + K (x − x_e) = 0,   K = k cos a (cos a − mu(v) sin a) + k2,
+/// with x_e = (mu(v) m g + k2 x0)/K and N_e = m g + k sin a cos a x_e.
+const std::string conveyor = R"toml(
+[system]
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+U = "k/2*(x*cos(a) + y*sin(a))^2 + k2/2*(x - x0)^2 + m*g*y"
+R = "c/2*x'^2"
+[parameters]
+m = 1.0
+k = 100.0
+k2 = 5.0
+x0 = 0.0
+a = 0.5
+g = 10.0
+c = 0.5
+mu = 0.6
+delta = 0.0
+v = 0.5
+eN = 0.3
+[[contact]]
+name = "belt"
+gN = "y"
+gammaT = "x' - v"
+mu = "mu/(1 + delta*abs(x' - v))"
+eN = "eN"
+[initial]
+q = { x = 0.1, y = 0.01 }
+)toml";
+
+struct Dragged {
+    double x, damping, stiffness;
+    explicit Dragged(double a = 0.5, double delta = 0.0, double x0 = 0.0, double c = 0.5) {
+        const double mu = 0.6 / (1.0 + 0.5 * delta), slope = -0.6 * delta / std::pow(1.0 + 0.5 * delta, 2);
+        stiffness = 100.0 * std::cos(a) * (std::cos(a) - mu * std::sin(a)) + 5.0;
+        x = (mu * 10.0 + 5.0 * x0) / stiffness;
+        damping = c + slope * (10.0 + 100.0 * std::sin(a) * std::cos(a) * x);
+    }
+    /// Largest real part of the roots of z² + damping z + stiffness = 0.
+    double growth() const {
+        const double root = damping * damping - 4.0 * stiffness;
+        return root < 0.0 ? -damping / 2.0 : (-damping + std::sqrt(root)) / 2.0;
+    }
+};
+
+TEST(CertifySliding, ABlockThatAConveyorDragsSettlesIntoSteadySlidingAlsoFromTheAir) {
+    const model::Model model = from_text(conveyor);
+    const Certificate c = certify(model);
+    const Dragged exact;
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_TRUE(c.assumptions.empty());
+    ASSERT_EQ(c.q.size(), 2U);
+    EXPECT_NEAR(c.q[0], exact.x, 1e-12);
+    EXPECT_EQ(c.q[1], 0.0);
+    EXPECT_NEAR(test::value(c, "growth rate"), exact.growth(), 1e-9);
+    // The motion from the air bounces and ends there.
+    model::Model start = model;
+    start.q0 = {exact.x + 0.01, 0.002};
+    start.u0 = {0.0, 0.05};
+    const trajectory::Trajectory motion = test::motion_of(start, 40.0);
+    EXPECT_NEAR(motion.end.q[0], exact.x, 1e-4);
+    EXPECT_NEAR(motion.end.q[1], 0.0, 1e-9);
+}
+
+TEST(CertifySliding, ContactFrictionThatWeakensWithSpeedMakesSteadySlidingUnstable) {
+    const model::Model model = from_text(conveyor, {{"delta", 0.5}});
+    const Certificate c = certify(model);
+    const Dragged exact(0.5, 0.5);
+    ASSERT_GT(exact.growth(), 0.1);
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_NEAR(test::value(c, "growth rate"), exact.growth(), 1e-9);
+    model::Model start = model;
+    start.q0 = {exact.x + 1e-4, 0.0};
+    start.u0 = {0.0, 0.0};
+    double farthest = 0.0;
+    const trajectory::Trajectory motion = test::motion_of(start, 20.0);
+    for (int k = 0; k <= 400; ++k)
+        farthest = std::max(farthest, std::fabs(motion.right(motion.sample_time(k, 400)).q[0] - exact.x));
+    EXPECT_GT(farthest, 0.01);
+}
+
+TEST(CertifySliding, ASteepSpringMakesSteadySlidingDivergeAlthoughTheBlockIsDamped) {
+    // tan a > 1/mu: the normal force grows faster with x than the spring pulls back.
+    const Dragged exact(1.3, 0.0, -20.0);
+    ASSERT_LT(exact.stiffness, 0.0);
+    CertifyOptions options;
+    options.at = {exact.x, 0.0};
+    const Certificate c = certify(from_text(conveyor, {{"a", 1.3}, {"x0", -20.0}}), std::nullopt, options);
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    ASSERT_EQ(c.q.size(), 2U);
+    EXPECT_NEAR(c.q[0], exact.x, 1e-9);
+    EXPECT_NEAR(test::value(c, "growth rate"), exact.growth(), 1e-8);
+}
+
+TEST(CertifySliding, BouncesWithoutLossLeaveSteadySlidingUndecided) {
+    const Certificate c = certify(from_text(conveyor, {{"eN", 1.0}}));
+    EXPECT_EQ(c.outcome, Outcome::inconclusive) << story(c);
+    ASSERT_NE(c.find("5"), nullptr) << story(c);
+    EXPECT_EQ(c.find("5")->verdict, Verdict::fails);
+}
+
+TEST(CertifySliding, EquilibriaOfADraggedBlockHaveTheEigenvaluesOfSlidingOnTheBelt) {
+    for (const double delta : {0.0, 0.5}) {
+        const Dragged exact(0.5, delta);
+        const Equilibria found = equilibria(from_text(conveyor, {{"delta", delta}}));
+        ASSERT_EQ(found.sets.size(), 1U);
+        ASSERT_TRUE(found.sets[0].stability);
+        const LocalStability& local = *found.sets[0].stability;
+        ASSERT_EQ(local.eigenvalues.size(), 2U);
+        EXPECT_NEAR(local.eigenvalues[0].real(), -exact.damping / 2.0, 1e-9);
+        EXPECT_NEAR(std::abs(local.eigenvalues[0].imag()),
+                    std::sqrt(exact.stiffness - exact.damping * exact.damping / 4.0), 1e-9);
+        EXPECT_EQ(local.verdict, delta > 0.0 ? LocalVerdict::unstable : LocalVerdict::asymptotically_stable);
+    }
+}
+
+TEST(CertifySliding, TheListOfEquilibriaOnMovingSurfacesIsComplete) {
+    for (const std::string& text : {belt, conveyor}) {
+        const Equilibria found = equilibria(from_text(text));
+        EXPECT_EQ(found.sets.size(), 1U);
+        EXPECT_TRUE(found.completeness.complete) << found.completeness.why;
+    }
+}
+
 }  // namespace
 }  // namespace saltus::stability::certify_sliding_test

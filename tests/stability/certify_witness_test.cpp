@@ -107,7 +107,14 @@ TEST(CertifyWitness, ShowsATimeAtWhichAContactMovesByItself) {
     const Condition* third = obstacle.certificate.find("3");  // nothing is wrong with the forces
     EXPECT_EQ(to_string(third->verdict), std::string("not examined")) << story(obstacle.certificate);
 
-    const Case belt(replaced(block, R"(gammaT = "x'")", R"(gammaT = "x' - 0.2")"), "1");
+    const std::string guide = R"(
+[[slider]]
+name = "guide"
+gammaT = "y'"
+mu = 0.1
+FN = 1.0
+)";
+    const Case belt(replaced(block, R"(gammaT = "x'")", R"(gammaT = "x' - 0.2")") + guide, "1");
     EXPECT_NEAR(belt.velocity(belt.model.contacts[0].friction.first_row), -0.2, 1e-15);
 
     const Case linear(replaced(block, "m/2*(x'^2 + y'^2)", "m/2*(x'^2 + y'^2) + 0.3*x*y'"), "1");

@@ -25,6 +25,7 @@
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/functions/lyapunov_equation.hpp"
 #include "saltus/stability/certify/detail/functions/state_proofs.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
@@ -44,24 +45,6 @@ const char* const text_direction = "next to it no slip velocity changes its sign
 const char* const text_sliding_falls = "V = x'Px > 0 falls along all motions next to it, x = (q - q_e, u)";
 const char* const text_sliding_grows = "V = x'Px grows along all motions next to it, and V > 0 at some states";
 const char* const text_carried = "rest relative to the moving surface is a steady motion";
-
-/// The solution of AᵀP + PA = S, as a system of m² linear equations. Empty if it is singular.
-Matrix lyapunov_solution(const Matrix& A, const Matrix& S) {
-    const Index m = A.rows();
-    Matrix K = Matrix::Zero(m * m, m * m);
-    // vec(AᵀP + PA) = (I ⊗ Aᵀ + Aᵀ ⊗ I) vec(P), columns one below the other.
-    for (Index i = 0; i < m; ++i)
-        for (Index j = 0; j < m; ++j)
-            for (Index k = 0; k < m; ++k) {
-                K(j * m + i, j * m + k) += A(k, i);
-                K(j * m + i, k * m + i) += A(k, j);
-            }
-    const Eigen::FullPivLU<Matrix> lu(K);
-    if (!lu.isInvertible()) return {};
-    const Vector p = lu.solve(Eigen::Map<const Vector>(S.data(), m * m));
-    const Matrix P = Eigen::Map<const Matrix>(p.data(), m, m);
-    return 0.5 * (P + P.transpose());
-}
 
 class SteadySliding {
 public:
@@ -226,48 +209,10 @@ private:
             for (const trajectory::Reaction& r : point.forces)
                 c.forces.push_back({elements[ix(r.element)].name, r.N, r.T});
         }
-        c.further.push_back(carried_row(resting, vector_of(c.q)));
-    }
-
-    /// A state that is carried with the moving surfaces, γ = 0 for all of them, keeps its forces only if the load does
-    /// not change along its velocity: d(∇U)/dt = ∇²U u.
-    Condition carried_row(RestingModel& resting, const Vector& q) const {
-        Condition row{"B", text_carried, Verdict::not_examined, "", {}};
-        std::vector<int> rows;
+        std::vector<int> slips;
         for (std::size_t k = 0; k < directions_.size(); ++k)
-            if (directions_[k] != 0) rows.push_back(model_.sliders[k].friction.first_row);
-        Matrix W(static_cast<Index>(rows.size()), model_.size());
-        Vector chi(W.rows());
-        resting.move_to(q);
-        for (Index k = 0; k < W.rows(); ++k) {
-            W.row(k) = resting.row(rows[ix(k)]);
-            chi(k) = -resting.chi(rows[ix(k)]);
-        }
-        const Vector u = least_squares(W, chi);
-        if (!u.allFinite() || (W * u - chi).norm() > 1e-9 * chi.norm()) {
-            row.evidence = "the surfaces move apart: no velocity follows all of them";
-            return row;
-        }
-        std::string why;
-        const std::unique_ptr<Enclosure> e = Enclosure::of(model_, why);
-        if (!e) return row;
-        const std::vector<double> at = list_of(q);
-        IntervalMatrix velocity(e->size(), 1);
-        for (int i = 0; i < e->size(); ++i) velocity(i, 0) = Interval(u(i));
-        const IntervalMatrix rate = e->hessian(point_box(at)) * velocity;
-        double largest = 0.0;
-        for (int i = 0; i < e->size(); ++i)
-            if (rate(i, 0).lo > 0.0 || rate(i, 0).hi < 0.0)
-                largest = std::max(largest, std::fabs(expr::midpoint(rate(i, 0))));
-        if (largest > 0.0) {
-            row.verdict = Verdict::fails;
-            row.evidence = "a body that is carried along changes the load that friction must hold, here by " +
-                           number(largest) + " a second; it sticks for a limited time only";
-            row.witness = {at, list_of(u), {{"rate of the load", largest}}};
-        } else {
-            row.evidence = "the load of a body that is carried along does not change at this position";
-        }
-        return row;
+            if (directions_[k] != 0) slips.push_back(model_.sliders[k].friction.first_row);
+        c.further.push_back(carried_row(resting, vector_of(c.q), slips, {}));
     }
 
     const model::Model& model_;
@@ -277,6 +222,48 @@ private:
 };
 
 }  // namespace
+
+Condition carried_row(RestingModel& resting, const Vector& q, const std::vector<int>& slips,
+                      const std::vector<int>& closed) {
+    Condition row{"B", text_carried, Verdict::not_examined, "", {}};
+    const auto moving = static_cast<Index>(slips.size()), held = static_cast<Index>(closed.size());
+    Matrix W(moving + held, resting.size());
+    Vector velocity = Vector::Zero(W.rows());
+    resting.move_to(q);
+    for (Index k = 0; k < moving; ++k) {
+        W.row(k) = resting.row(slips[ix(k)]);
+        velocity(k) = -resting.chi(slips[ix(k)]);
+    }
+    for (Index k = 0; k < held; ++k) W.row(moving + k) = resting.row(closed[ix(k)]);
+    const Vector u = least_squares(W, velocity);
+    if (!u.allFinite() || (W * u - velocity).norm() > 1e-9 * velocity.norm()) {
+        row.evidence = "the surfaces move apart: no velocity follows all of them";
+        return row;
+    }
+    std::string why;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(resting.model(), why);
+    if (!e) return row;
+    const std::vector<double> at = list_of(q);
+    IntervalMatrix motion(e->size(), 1);
+    for (int i = 0; i < e->size(); ++i) motion(i, 0) = Interval(u(i));
+    const IntervalMatrix rate = e->hessian(point_box(at)) * motion;
+    double largest = 0.0;
+    for (int i = 0; i < e->size(); ++i) {
+        // Normal forces may change along the coordinates on which closed contacts act.
+        if (held > 0 && W.col(i).tail(held).cwiseAbs().maxCoeff() > 0.0) continue;
+        if (rate(i, 0).lo > 0.0 || rate(i, 0).hi < 0.0)
+            largest = std::max(largest, std::fabs(expr::midpoint(rate(i, 0))));
+    }
+    if (largest > 0.0) {
+        row.verdict = Verdict::fails;
+        row.evidence = "a body that is carried along changes the load that friction must hold, here by " +
+                       number(largest) + " a second; it sticks for a limited time only";
+        row.witness = {at, list_of(u), {{"rate of the load", largest}}};
+    } else {
+        row.evidence = "the load of a body that is carried along does not change at this position";
+    }
+    return row;
+}
 
 std::optional<std::vector<int>> sliding_directions(const model::Model& model) {
     if (!model.scleronomic || model.sliders.empty()) return std::nullopt;

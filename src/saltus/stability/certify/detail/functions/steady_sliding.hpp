@@ -5,6 +5,7 @@
 
 #include "saltus/proof/theorem.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
+#include "saltus/stability/equilibria/equilibrium_statics.hpp"
 
 namespace saltus::stability {
 
@@ -21,5 +22,11 @@ std::optional<std::vector<int>> sliding_directions(const model::Model& model);
 /// equilibrium.
 proof::Certificate certify_steady_sliding(const model::Model& model, const std::vector<int>& directions,
                                           std::optional<proof::Theorem> theorem, const CertifyOptions& options);
+
+/// Row B of such a certificate: a body that is carried along by the moving surfaces of the rows `slips` (γ_T = 0),
+/// while the gaps of the rows `closed` stay closed, keeps its forces only if the load does not change along its
+/// velocity u: d(∇U)/dt = ∇²U u.
+proof::Condition carried_row(RestingModel& model, const Vector& q, const std::vector<int>& slips,
+                             const std::vector<int>& closed);
 
 }  // namespace saltus::stability

@@ -39,6 +39,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/proof/laws.hpp"
+#include "saltus/stability/certify/detail/krawczyk.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -65,25 +66,6 @@ constexpr double first_radius = 1e-12, largest_radius = 1e-2, radius_growth = 10
 
 double sign_of(SlipState s) {
     return s == SlipState::slips_forwards ? 1.0 : s == SlipState::slips_backwards ? -1.0 : 0.0;
-}
-
-/// A function F of the unknowns with its derivative, both as enclosures.
-struct Equations {
-    IntervalMatrix value;  // F at the computed point, a column
-    IntervalMatrix slope;  // F' over the box around it
-};
-
-/// Krawczyk's operator: K = −R F(x̂) + (I − R F'(x̂ + [s])) [s] with R ≈ F'⁻¹. If K lies in the interior of [s] then
-/// x̂ + [s] contains exactly one zero for each F of the family, and x̂ + K contains it. std::nullopt: not shown.
-std::optional<IntervalMatrix> krawczyk(const Equations& f, const IntervalMatrix& step) {
-    if (!f.slope.finite() || !f.value.finite()) return std::nullopt;
-    const Eigen::FullPivLU<Matrix> lu(f.slope.middle());
-    if (!lu.isInvertible()) return std::nullopt;
-    const IntervalMatrix R(Matrix(lu.inverse()));
-    const IntervalMatrix image = (IntervalMatrix::identity(f.slope.rows()) - R * f.slope) * step - R * f.value;
-    for (int i = 0; i < image.rows(); ++i)
-        if (!(step(i, 0).lo < image(i, 0).lo && image(i, 0).hi < step(i, 0).hi)) return std::nullopt;
-    return image;
 }
 
 /// One force with its row: the row w that stays 0, and the direction a = w − s μ w_T of the force.
@@ -402,7 +384,7 @@ std::optional<ProvedPair> prove_eigenpair(const IntervalMatrix& M, const Interva
             step(i, 0) = Interval(-r, r);
             over(i, 0) = Interval(x(i)) + step(i, 0);
         }
-        Equations f{IntervalMatrix(size, 1), IntervalMatrix(size, size)};
+        EnclosedEquations f{IntervalMatrix(size, 1), IntervalMatrix(size, size)};
         const IntervalMatrix at = pencil(Interval(pair.sigma)), all = pencil(over(n + m, 0));
         for (int i = 0; i < n; ++i) {
             for (int j = 0; j < n; ++j) {

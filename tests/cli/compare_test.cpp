@@ -41,6 +41,28 @@ TEST(Compare, SaysWhyThereIsNoPenaltySeries) {
         << r.out;
 }
 
+TEST(Compare, SpringsWithDampingInContactTendToTheRigidContactWithTheirRestitution) {
+    // D_hat = 2 zeta sqrt(k m) leaves with y' = e v for every k. The contact lasts pi/w_d ~ k^(-1/2), and so long is y
+    // late.
+    const Outcome r = compare("damped-contact.toml --set d_t=0 --json");
+    ASSERT_EQ(r.code, 0) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(r.out);
+    ASSERT_EQ(j["penalty"]["runs"].size(), 4U) << r.out;
+    for (const nlohmann::json& run : j["penalty"]["runs"]) EXPECT_LT(run["end_error_u"].get<double>(), 1e-7) << run;
+    EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
+    EXPECT_NE(j["penalty"]["note"].get<std::string>().find("D_hat"), std::string::npos);
+}
+
+TEST(Compare, SampledControlHasAPenaltySeries) {
+    // With e = 1 springs tend to the rigid contact, also if the torque is held between samples.
+    const Outcome r = compare("sampled-arm.toml --set period=0.05 --set e=1 --t-end 0.4 --json");
+    ASSERT_EQ(r.code, 0) << r.out;
+    const nlohmann::json j = nlohmann::json::parse(r.out);
+    ASSERT_EQ(j["penalty"]["runs"].size(), 4U) << r.out;
+    EXPECT_FALSE(j["penalty"].contains("left_out"));
+    EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
+}
+
 TEST(Compare, SpringsEverStifferAgainstRigidContacts) {
     const Outcome r = compare("single-link-arm.toml --penalty k=1e3:1e5:3 --set e=0.5 --json");  // e counts as 1
     ASSERT_EQ(r.code, 0) << r.out;

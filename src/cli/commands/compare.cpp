@@ -12,6 +12,9 @@
 #include "saltus/io/report/compare/compare_report.hpp"
 #include "saltus/io/report/compare/penalty_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/model/support.hpp"
+#include "saltus/model/variants/contact_damping.hpp"
 
 namespace saltus::cli {
 
@@ -51,7 +54,8 @@ int compare_penalty(const CompareCommand& c) {
 
 int compare(const CompareCommand& c) {
     if (!c.penalty.empty()) return compare_penalty(c);
-    const model::Model m = load(c.common).model;
+    const io::LoadedModel loaded = load(c.common, false, "event");
+    const model::Model& m = loaded.model;
     if (c.refinements < 1 || c.refinements > 8)
         throw Error("refinements is " + std::to_string(c.refinements) + ", it must lie in 1 to 8",
                     {"--refinements", 0, 0});
@@ -62,6 +66,15 @@ int compare(const CompareCommand& c) {
     o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
     o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
     o.refinements = c.refinements;
+    if (model::has_feature(m, model::Feature::damping_left_out)) {
+        // For one contact, D_hat = 2 zeta sqrt(k m) has the restitution exp(-pi zeta/sqrt(1 - zeta^2)) for every k.
+        o.springs = [&loaded](double stiffness) {
+            model::BuildOptions build = loaded.build;
+            build.penalty = true;
+            return model::build(model::with_contact_damping(loaded.file.description, std::sqrt(stiffness)), build);
+        };
+        o.springs_note = "D_hat grows like the square root of k, so that the restitution of the springs stays the same";
+    }
     const auto out = open_results(c.common, "compare", {c.common.model});
     listen_for_interrupts();
     const integrate::Comparison result = integrate::compare(m, o);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/model/support.hpp"
 
@@ -86,8 +87,13 @@ Comparison compare(const model::Model& model, const CompareOptions& o) {
         c.moreau.push_back(std::move(run));
     }
     c.moreau_order = orders(c.moreau, 1.0);
-    c.penalty_left_out = model::unsupported(model, model::Analysis::penalty_limit);
+    std::optional<model::Model> first;
+    if (o.springs) first = o.springs(1.0);
+    const model::Model& springs = first ? *first : model;
+    c.penalty_left_out =
+        model::unsupported(springs, model.contacts.empty() ? model::Analysis::penalty_limit : model::Analysis::penalty);
     if (!c.penalty_left_out.empty()) return c;
+    c.penalty_note = o.springs_note;
     for (int k = 0; k <= o.refinements; ++k) {
         Penalty method;
         method.rtol = o.event.rtol;
@@ -95,7 +101,7 @@ Comparison compare(const model::Model& model, const CompareOptions& o) {
         method.stiffness = std::pow(10.0, k);
         ComparedRun run;
         run.parameter = method.stiffness;
-        run.trajectory = simulate(model, method, o.options);
+        run.trajectory = simulate(o.springs ? o.springs(method.stiffness) : model, method, o.options);
         measure(c.event, o.samples, model::sampled_law(model), run);
         c.penalty.push_back(std::move(run));
     }

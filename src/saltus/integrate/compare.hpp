@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Comparison {
     /// two runs have an error other than zero.
     std::optional<double> moreau_order, penalty_order;
     std::string penalty_left_out;  ///< why there is no penalty series; "" if there is one
+    std::string penalty_note;      ///< what else than k changes along the penalty series; "" if nothing does
 };
 
 struct CompareOptions {
@@ -37,6 +39,10 @@ struct CompareOptions {
     double h = 1e-3;      ///< largest step, in s
     int refinements = 3;  ///< how often h is halved and k multiplied by 10; each series has one run more than this
     int samples = 400;    ///< intervals between the times at which positions are compared
+    /// The model of the penalty method with the factor on every k as argument, if it differs from the rigid model: D
+    /// and D_hat of [penalty] act only there. Default: the same model.
+    std::function<model::Model(double stiffness)> springs;
+    std::string springs_note;  ///< Comparison::penalty_note
 };
 
 /// Simulates with all three methods. Throws what `simulate` throws.

@@ -32,8 +32,8 @@ constexpr std::string_view searches_lasting_contacts = "it takes all contacts to
 constexpr std::string_view hold_is_no_equilibrium =
     "the held force is a state that changes only at samples, so that the equations between samples do not tell";
 constexpr std::string_view damping_is_for_simulate =
-    "the model was built for rigid contacts, which have no such damping; only `simulate --method penalty` builds it "
-    "for springs";
+    "the model was built for rigid contacts, which have no such damping; only `simulate --method penalty` and "
+    "`compare` build it for springs";
 constexpr std::string_view equilibria_change_with_time = "an equilibrium at one time need not be one at another";
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.

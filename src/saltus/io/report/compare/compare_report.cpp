@@ -79,6 +79,7 @@ std::string compare_text(const Comparison& c) {
     if (!c.event.reason.empty()) text += "    " + c.event.reason + "\n";
     text += series_text(c.moreau, "Moreau's time-stepping against it", "h", c.moreau_order, "h");
     text += series_text(c.penalty, "penalty against it", "factor on k", c.penalty_order, "1/k");
+    if (!c.penalty_note.empty()) text += "    " + c.penalty_note + "\n";
     if (!c.penalty_left_out.empty()) text += "  no penalty runs: " + c.penalty_left_out + "\n";
 
     const std::vector<double> event = closing_times(c.event);
@@ -117,6 +118,7 @@ std::string compare_json(const Comparison& c) {
            {"moreau", {{"runs", series(c.moreau, "h")}, {"order", number(c.moreau_order)}}},
            {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", number(c.penalty_order)}}}};
     if (!c.event.reason.empty()) j["event"]["reason"] = c.event.reason;
+    if (!c.penalty_note.empty()) j["penalty"]["note"] = c.penalty_note;
     if (!c.penalty_left_out.empty()) j["penalty"]["left_out"] = c.penalty_left_out;
     return json::document(j);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/page/detail/static_velocity.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -9,6 +12,7 @@
 
 #include "saltus/io/page/detail/static_parts.hpp"
 #include "saltus/io/page/detail/svg_plot.hpp"
+#include "saltus/io/page/detail/svg_space.hpp"
 
 // The interactive page draws the same picture (web/src/velocity_picture.ts). The space of the picture is `picture` of
 // the JSON: a velocity u is drawn at p = map·u + offset, and lengths are measured by `metric`.
@@ -36,6 +40,9 @@ struct HalfSpace {
 
     double at(const std::pair<double, double>& p) const {
         return normal[0] * p.first + normal[1] * p.second + distance;
+    }
+    double at(const SvgSpace::Point& p) const {
+        return normal[0] * p[0] + normal[1] * p[1] + normal[2] * p[2] + distance;
     }
 };
 
@@ -315,13 +322,139 @@ std::string line(const Json& j, const Picture& d) {
     return plot.svg(560, 220);
 }
 
+using Polygon = std::vector<SvgSpace::Point>;
+
+/// The part of a convex polygon in space in a half space.
+Polygon clip(const Polygon& polygon, const HalfSpace& h) {
+    Polygon out;
+    for (std::size_t k = 0; k < polygon.size(); ++k) {
+        const SvgSpace::Point &p = polygon[k], &q = polygon[(k + 1) % polygon.size()];
+        const double a = h.at(p), b = h.at(q);
+        if (a >= 0.0) out.push_back(p);
+        if (a * b >= 0.0) continue;
+        SvgSpace::Point between;
+        for (std::size_t i = 0; i < 3; ++i) between[i] = p[i] + a / (a - b) * (q[i] - p[i]);
+        out.push_back(between);
+    }
+    return out.size() > 2 ? out : Polygon();
+}
+
+/// The faces of the polyhedron of the half spaces inside a box: for each half space the part of its plane that
+/// satisfies all others. A square of the plane that is larger than the box is cut down to it.
+std::vector<Polygon> faces(const std::vector<HalfSpace>& list, const SvgSpace::Point& low,
+                           const SvgSpace::Point& high) {
+    std::vector<HalfSpace> box;
+    double reach = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) {
+        Velocity up(3, 0.0), down(3, 0.0);
+        up[k] = 1.0;
+        down[k] = -1.0;
+        box.push_back({up, -low[k]});
+        box.push_back({down, high[k]});
+        reach += 4.0 * (high[k] - low[k]);
+    }
+    std::vector<Polygon> out;
+    for (std::size_t h = 0; h < list.size(); ++h) {
+        const Velocity& n = list[h].normal;
+        const double square = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+        if (!(square > 0.0)) continue;
+        // The plane is solved for the axis along which its normal is largest.
+        std::size_t a = 0;
+        for (std::size_t k = 1; k < 3; ++k)
+            if (std::abs(n[k]) > std::abs(n[a])) a = k;
+        const std::size_t b = (a + 1) % 3, c = (a + 2) % 3;
+        Polygon face;
+        for (const auto& [sb, sc] : {std::pair(1.0, 1.0), {-1.0, 1.0}, {-1.0, -1.0}, {1.0, -1.0}}) {
+            SvgSpace::Point p;
+            p[b] = 0.5 * (low[b] + high[b]) + sb * reach;
+            p[c] = 0.5 * (low[c] + high[c]) + sc * reach;
+            p[a] = -(list[h].distance + n[b] * p[b] + n[c] * p[c]) / n[a];
+            face.push_back(p);
+        }
+        for (std::size_t other = 0; other < list.size(); ++other)
+            if (other != h) face = clip(face, list[other]);
+        for (const HalfSpace& side : box) face = clip(face, side);
+        if (!face.empty()) out.push_back(std::move(face));
+    }
+    return out;
+}
+
+/// Three velocities: the consistency set as a body between the faces of P⁺, and the directions of the impulses.
+std::string space(const Json& j, const Picture& d) {
+    const auto point = [](const Velocity& p) { return SvgSpace::Point{p[0], p[1], p[2]}; };
+    std::vector<SvgSpace::Point> body;
+    std::vector<std::array<std::size_t, 3>> triangles;
+    const Json set = j.contains("set") && j.at("set").is_object() ? j.at("set") : Json::object();
+    for (const Json& u : set.value("points", Json::array())) body.push_back(point(d.at(numbers(u, d.velocities))));
+    for (const Json& t : set.value("triangles", Json::array())) {
+        std::array<std::size_t, 3> corners;
+        for (std::size_t k = 0; k < 3; ++k) corners[k] = t.at(k).get<std::size_t>();
+        if (std::all_of(corners.begin(), corners.end(), [&](std::size_t k) { return k < body.size(); }))
+            triangles.push_back(corners);
+    }
+    SvgSpace::Point low = point(d.z), high = low, scale;
+    const auto see = [&](const SvgSpace::Point& p) {
+        for (std::size_t k = 0; k < 3; ++k) low[k] = std::min(low[k], p[k]), high[k] = std::max(high[k], p[k]);
+    };
+    for (const SvgSpace::Point& p : body) see(p);
+    for (const Mark& m : d.marks) see(point(m.p));
+    double longest = 0.0;
+    for (std::size_t k = 0; k < 3; ++k) {
+        scale[k] = std::sqrt(d.metric[k][k]);
+        longest = std::max(longest, (high[k] - low[k]) * scale[k]);
+    }
+    // A margin on all sides, the same in the lengths of the picture.
+    for (std::size_t k = 0; k < 3; ++k) {
+        const double margin = (longest > 0.0 ? 0.12 * longest : 1.0) / scale[k];
+        low[k] -= margin;
+        high[k] += margin;
+    }
+    std::string title = "Velocities that supply no energy";
+    if (set.contains("volume_bounds") && !j.at("picture").value("relative", false))
+        title += fmt::format(", volume {:.5g} to {:.5g}", number_of(set.at("volume_bounds").at(0)),
+                             number_of(set.at("volume_bounds").at(1)));
+    SvgSpace scene(title, {d.axes[0], d.axes[1], d.axes[2]}, low, high, scale);
+    if (!body.empty()) scene.body("consistent u⁺", body, triangles);
+    // A point on the inner side of all faces: the middle of the set, or of the faces themselves.
+    SvgSpace::Point inside = point(d.z);
+    const std::vector<Polygon> walls = faces(d.plus, low, high);
+    Polygon around = body;
+    if (around.empty())
+        for (const Polygon& wall : walls) around.insert(around.end(), wall.begin(), wall.end());
+    if (!around.empty()) {
+        inside = {0.0, 0.0, 0.0};
+        for (const SvgSpace::Point& p : around)
+            for (std::size_t k = 0; k < 3; ++k) inside[k] += p[k] / static_cast<double>(around.size());
+    }
+    if (!walls.empty()) scene.polygons("P⁺, admissible u⁺", walls, inside);
+    std::vector<Polygon> impulses;
+    for (const Velocity& jump : d.jumps) {
+        double length = 0.0;
+        for (std::size_t k = 0; k < 3; ++k) length = std::hypot(length, jump[k] * scale[k]);
+        if (!(length > 0.0)) continue;
+        SvgSpace::Point end = point(d.z);
+        for (std::size_t k = 0; k < 3; ++k) end[k] += 0.8 * longest / length * jump[k];
+        impulses.push_back({point(d.z), end});
+    }
+    if (!impulses.empty()) scene.lines("impulses of each contact", impulses);
+    std::vector<SvgSpace::Point> places;
+    std::vector<std::string> names;
+    for (const Mark& m : d.marks) {
+        places.push_back(point(m.p));
+        names.push_back(m.name);
+    }
+    scene.marks("velocities", places, names);
+    return scene.svg();
+}
+
 }  // namespace
 
 std::string static_velocity_picture(const Json& j) {
     const int dimension = j.contains("picture") ? j.at("picture").value("dimension", 0) : 0;
     if (dimension == 1) return line(j, Picture(j));
     if (dimension == 2) return plane(j, Picture(j));
-    if (dimension > 2) return "<p>The set has more than two dimensions: the interactive page shows it in space.</p>";
+    if (dimension == 3) return space(j, Picture(j));
+    if (dimension > 3) return "<p>No picture: the set has more than three dimensions.</p>";
     const std::string why = j.contains("picture") ? j.at("picture").value("why", "") : std::string();
     return why.empty() ? std::string() : "<p>No picture: " + escaped(why) + ".</p>";
 }

@@ -45,11 +45,23 @@ double cleaned(const ImpactReport& r, double x) {
 }
 
 /// "(1, 2)"
-std::string point(const ImpactReport& r, const Vector& x) {
+std::string tuple_text(const Vector& x) {
     std::string text = "(";
     const auto n = std::min<Index>(x.size(), static_cast<Index>(long_list));
-    for (Index k = 0; k < n; ++k) text += (k == 0 ? "" : ", ") + fmt::format("{:.8g}", cleaned(r, x(k)));
+    for (Index k = 0; k < n; ++k) text += (k == 0 ? "" : ", ") + fmt::format("{:.8g}", x(k));
     return text + (x.size() > n ? ", ...)" : ")");
+}
+
+std::string point(const ImpactReport& r, Vector x) {
+    for (double& value : x) value = cleaned(r, value);
+    return tuple_text(x);
+}
+
+/// A direction has no size of its own: components below `rounding` of the largest one are rounding residue.
+std::string direction(Vector v) {
+    const double size = v.size() > 0 ? v.lpNorm<Eigen::Infinity>() : 0.0;
+    for (double& x : v) x = std::abs(x) <= rounding * size ? 0.0 : x;
+    return tuple_text(v);
 }
 
 std::string name_of_block(const ImpactReport& r, std::size_t block) { return name_of(r.at.collision, block); }
@@ -246,7 +258,7 @@ std::string polyhedron_lines(const ImpactReport& r, const char* name, const Velo
                             names_of(r, p.contacts[static_cast<std::size_t>(k)]));
     if (corners > long_list) text += fmt::format("    and {} more\n", corners - long_list);
     for (Index k = 0; k < std::min<Index>(p.rays.cols(), static_cast<Index>(long_list)); ++k)
-        text += fmt::format("    ray {}\n", point(r, p.rays.col(k)));
+        text += fmt::format("    ray {}\n", direction(p.rays.col(k)));
     return text;
 }
 

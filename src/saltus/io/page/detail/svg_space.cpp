@@ -15,8 +15,9 @@ namespace saltus::io {
 namespace {
 
 constexpr double degree = std::numbers::pi / 180.0;
-constexpr double azimuth = 35.0 * degree, elevation = 24.0 * degree;  // of the eye, from the first axis and the plane
-constexpr double frame = 46.0;                            // pixels between the scene and the edge of the picture
+constexpr double eye_azimuth = 35.0 * degree,
+                 eye_elevation = 24.0 * degree;           // of the eye, from the first axis and the plane
+constexpr double scene_margin = 46.0;                     // pixels between the scene and the edge of the picture
 constexpr double title_height = 24.0, legend_row = 15.0;  // in pixels
 constexpr std::size_t legend_columns = 3, color_count = 8;
 /// A face is drawn by its colour with an opacity between these, by the angle between its normal and the light.
@@ -31,11 +32,11 @@ Point cross(const Point& a, const Point& b) {
     return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
 }
 
-const Point to_eye{std::cos(elevation) * std::cos(azimuth), std::cos(elevation) * std::sin(azimuth),
-                   std::sin(elevation)};
-const Point to_right{-std::sin(azimuth), std::cos(azimuth), 0.0};
-const Point upwards{-std::sin(elevation) * std::cos(azimuth), -std::sin(elevation) * std::sin(azimuth),
-                    std::cos(elevation)};
+const Point to_eye{std::cos(eye_elevation) * std::cos(eye_azimuth), std::cos(eye_elevation) * std::sin(eye_azimuth),
+                   std::sin(eye_elevation)};
+const Point to_right{-std::sin(eye_azimuth), std::cos(eye_azimuth), 0.0};
+const Point upwards{-std::sin(eye_elevation) * std::cos(eye_azimuth), -std::sin(eye_elevation) * std::sin(eye_azimuth),
+                    std::cos(eye_elevation)};
 /// The light comes from above, a little from the left of the eye.
 const Point to_light = [] {
     Point l;
@@ -97,8 +98,8 @@ std::string SvgSpace::svg(int width, int height) const {
         wide = std::max(wide, std::abs(x));
         tall = std::max(tall, std::abs(y));
     }
-    view.zoom = std::min((0.5 * width - frame) / std::max(wide, 1e-300),
-                         (0.5 * (height - title_height) - frame) / std::max(tall, 1e-300));
+    view.zoom = std::min((0.5 * width - scene_margin) / std::max(wide, 1e-300),
+                         (0.5 * (height - title_height) - scene_margin) / std::max(tall, 1e-300));
     view.x = 0.5 * width;
     view.y = title_height + 0.5 * (height - title_height);
 

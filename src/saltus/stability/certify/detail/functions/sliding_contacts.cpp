@@ -62,7 +62,7 @@ namespace {
 
 /// Friction is increased from 0 to μ in this number of steps, each with Newton's method.
 constexpr int friction_steps = 16;
-constexpr int max_newton_steps = 20;
+constexpr int newton_steps_per_part = 20;
 /// Newton's method has converged if its step is at most this fraction of 1 + |x|.
 constexpr double newton_step_ratio = 1e-13;
 /// Half width of the first box around the computed p, relative to 1 + |x|; it grows by a factor until p is enclosed.
@@ -342,7 +342,7 @@ private:
     }
 
     bool newton(Vector& x, double theta) const {
-        for (int k = 0; k < max_newton_steps; ++k) {
+        for (int k = 0; k < newton_steps_per_part; ++k) {
             const HeldMotion::Values v = motion_->at(list_of(x), theta);
             const IntervalMatrix J = motion_->slope(v);
             if (!J.finite() || !v.balance.finite()) return false;

@@ -16,7 +16,7 @@ using solvers::ProgramStatus;
 using trajectory::ElementKind;
 
 /// A corner is added only if its gain exceeds this part of its own product ⟨corner, pull⟩: below it is rounding.
-constexpr double negligible_gain = 1e-14;
+constexpr double negligible_corner_gain = 1e-14;
 /// ... and this part of ‖y‖·‖column‖, the size of the terms of which the pull is a sum.
 constexpr double negligible_gain_of_terms = 1e-13;
 /// A linear program that stalls counts as optimal if its worst relative residual is at most this.
@@ -95,7 +95,7 @@ public:
             const double gain = corner.dot(pull) - best;
             const double column =
                 e.normal >= 0 ? p_.B.col(e.normal).norm() : p_.B.middleCols(e.slip, e.body.dimension).norm();
-            if (gain <= negligible_gain * std::abs(corner.dot(pull)) ||
+            if (gain <= negligible_corner_gain * std::abs(corner.dot(pull)) ||
                 gain <= negligible_gain_of_terms * y.head(balance_).norm() * column)
                 continue;
             corners_.of_element[k].push_back(corner);

@@ -147,7 +147,7 @@ std::vector<HalfSpace> cone(const Picture& d) {
     const auto turn = [](const Velocity& a, const Velocity& b) { return a[0] * b[1] - a[1] * b[0]; };
     const auto size = [](const Velocity& a) { return std::hypot(a[0], a[1]); };
     constexpr double tolerance = 1e-9;  // of the sine of an angle
-    const auto left = [&](const Velocity& a, const Velocity& b) {
+    const auto turns_left = [&](const Velocity& a, const Velocity& b) {
         return turn(a, b) >= -tolerance * size(a) * size(b);
     };
     std::vector<HalfSpace> list;
@@ -155,7 +155,7 @@ std::vector<HalfSpace> cone(const Picture& d) {
     for (const bool clockwise : {true, false})
         for (const Velocity& a : d.jumps) {
             if (!(size(a) > 0.0) || !std::all_of(d.jumps.begin(), d.jumps.end(), [&](const Velocity& b) {
-                    return clockwise ? left(a, b) : left(b, a);
+                    return clockwise ? turns_left(a, b) : turns_left(b, a);
                 }))
                 continue;
             if (clockwise)

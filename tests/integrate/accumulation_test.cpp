@@ -39,6 +39,21 @@ TEST(Accumulation, AGeometricSeriesEndsAtItsSum) {
     }
 }
 
+TEST(Accumulation, TheLimitIsNotBeforeTheSumOfTheSeriesDespiteRounding) {
+    // Impacts at T(1 − R^k/2), rounded. A limit before T would lie among infinitely many impacts.
+    for (const double R : {0.1, 0.25, 0.5, 0.8})
+        for (int i = 1; i <= 400; ++i) {
+            const double T = 0.037 * i;
+            Accumulation a(1);
+            std::optional<Accumulation::Limit> limit;
+            double rest = 0.5;
+            for (int k = 0; k < 200 && !limit; ++k, rest *= R) limit = a.impact(T * (1.0 - rest), 0, rest, 1e-12);
+            ASSERT_TRUE(limit) << T;
+            EXPECT_GE(limit->t, T) << R;
+            EXPECT_LE(limit->t, T * (1.0 + 1e-12)) << R;
+        }
+}
+
 TEST(Accumulation, ImpactsInACycleOfTwoHaveALimit) {
     // Long and short intervals by turns, each shrinking by R = 0.6 over the cycle: sum (1 + 0.3)/(1 − R).
     Accumulation a(1);

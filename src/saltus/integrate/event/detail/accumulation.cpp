@@ -3,10 +3,25 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "saltus/base/index.hpp"
 
 namespace saltus::integrate {
+
+namespace {
+
+/// Error of the extrapolated limit, in s, if each time of an impact has an error of two units in the last place of t.
+/// With S = t_0 − t_1, S_1 = t_1 − t_2 (t_0 is the last impact) and R = S/S_1 the limit is t_∞ = t_0 + S²/(S_1 − S),
+/// and
+///     ∂t_∞/∂t_0 = 1/(1 − R)²,   ∂t_∞/∂t_1 = −2R/(1 − R)²,   ∂t_∞/∂t_2 = R²/(1 − R)²,
+/// whose absolute values have the sum ((1 + R)/(1 − R))².
+double rounding_of_limit(double t, double ratio) {
+    const double amplification = (1.0 + ratio) / (1.0 - ratio);
+    return 2.0 * std::numeric_limits<double>::epsilon() * std::abs(t) * amplification * amplification;
+}
+
+}  // namespace
 
 void Accumulation::clear() {
     for (Sequence& s : sequences_) {
@@ -49,7 +64,8 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, d
             std::abs(r1 - r2) > Thresholds::ratio_scatter * r1)
             continue;
         regular = true;
-        const double remaining = s0 * r0 / (1.0 - r0);
+        // The upper end of the uncertain limit: before the true one infinitely many impacts would follow.
+        const double remaining = s0 * r0 / (1.0 - r0) + rounding_of_limit(t, r0);
         double fastest = 0.0;
         for (int k = 0; k < p; ++k) fastest = std::max(fastest, at(k).speed);
         if (fastest * remaining <= negligible) return limit_at(t + remaining, t, s0, element, negligible);

@@ -11,6 +11,8 @@ namespace saltus::integrate {
 /// Watches for accumulations of impacts (Zeno behaviour), contact by contact. If the intervals between impacts shrink
 /// by a constant factor R < 1, over one impact or over a cycle of up to four, then their sum is finite:
 ///     t_∞ = t_n + S (R + R² + …) = t_n + S R/(1 − R),   S the duration of the last cycle.
+/// Rounding errors of the impact times are added to it: forces that change with the remaining time, as in
+/// models/accumulating-contacts.toml, can be integrated after the limit but not shortly before it.
 class Accumulation {
 public:
     struct Limit {

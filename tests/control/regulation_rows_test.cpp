@@ -133,6 +133,19 @@ TEST(RegulationRow, Row3FailsWithTheOtherEquilibriumAsWitness) {
     EXPECT_NEAR(motion.end.q[0], right, 1e-4);
 }
 
+TEST(RegulationRow, R4SpeaksOfItsComponentOnlyIfAnotherComponentHasAnEquilibrium) {
+    // The admissible set is [1, 2] and [3, ∞). In the second one x = 3 is an equilibrium, pressed against the wall.
+    Loop loop;
+    loop.contacts = contact("wall", "(x - 1)*(x - 2)*(x - 3)");
+    loop.U = "-1.5*x";
+    loop.initial = "x = 1.5";
+    const RegulationCertificate c = certify_regulation(loop.model());
+    EXPECT_EQ(c.rigid, Scope::local);
+    const std::string& why = c.table.find("R4")->evidence;
+    EXPECT_EQ(why.find("on every level set"), std::string::npos) << why;
+    EXPECT_NE(why.find("the component of the region that contains q_R"), std::string::npos) << why;
+}
+
 TEST(RegulationRow, Row3FailsIfAContactWouldHaveToPull) {
     Loop loop;
     loop.U = "-3*x";

@@ -337,10 +337,14 @@ Row local_row(const TheoremRows& theorem, const Rest& rest, const Uniqueness& un
         r.condition.witness.values = {{"curvature", rest.curvature}};
     } else if (unique.local()) {
         r.condition.verdict = Verdict::proved;
-        r.condition.evidence = (std::isinf(unique.level) ? std::string("on every level set, all of which are bounded: ")
-                                                         : "on the part of { U~ - U~(q_R) < " + text_of(unique.level) +
-                                                               " } around q_R, which is bounded: ") +
-                               unique.how;
+        if (!std::isinf(unique.level))
+            r.condition.evidence =
+                "on the part of { U~ - U~(q_R) < " + text_of(unique.level) + " } around q_R, which is bounded: ";
+        else if (unique.everywhere)
+            r.condition.evidence = "on every level set, all of which are bounded: ";
+        else  // other components of the admissible set are not searched
+            r.condition.evidence = "on the component of the region that contains q_R, which is bounded: ";
+        r.condition.evidence += unique.how;
     } else {
         r.condition.evidence = "q_R is an isolated minimum" +
                                (std::isnan(rest.curvature) ? std::string() : ", curvature " + text_of(rest.curvature)) +

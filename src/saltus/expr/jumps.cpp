@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "saltus/expr/detail/singular_points.hpp"
 #include "saltus/expr/tape.hpp"
 
 namespace saltus::expr {
@@ -58,44 +59,6 @@ std::vector<Switch> switches_of(Graph& graph, Expr e) {
     return out;
 }
 
-/// A division, power or tan, and the function whose zero is its pole.
-struct Pole {
-    Expr function;
-    std::string name;
-};
-
-std::vector<Pole> poles_of(Graph& graph, Expr e) {
-    std::vector<Pole> out;
-    for (const Expr n : reachable(graph, std::span(&e, 1))) {
-        const Node node = graph[n];
-        if (node.op == Op::div && graph[node.b].kinds != 0) out.push_back({node.b, "a division or power"});
-        if (node.op == Op::powi && node.exponent < 0 && node.kinds != 0) out.push_back({node.a, "a division or power"});
-        if (node.op == Op::pow && node.kinds != 0) out.push_back({node.a, "a division or power"});
-        if (node.op == Op::tan && node.kinds != 0) out.push_back({graph.unary(Op::cos, node.a), "tan"});
-    }
-    return out;
-}
-
-/// The poles that interval arithmetic cannot exclude in the box center ± reach · (largest of box_sizes).
-std::vector<Pole> possible_poles(Graph& graph, Expr e, std::span<const Expr> variables, std::span<const double> center,
-                                 std::span<const double> reach) {
-    std::vector<Pole> poles = poles_of(graph, e);
-    if (poles.empty()) return poles;
-    std::vector<Expr> outputs;
-    for (const Pole& pole : poles) outputs.push_back(pole.function);
-    const Tape tape(graph, outputs, {}, variables);
-    std::vector<Interval> scratch(tape.slot_count()), values(outputs.size()), box;
-    const double largest = *std::max_element(std::begin(box_sizes), std::end(box_sizes));
-    for (std::size_t i = 0; i < center.size(); ++i)
-        box.push_back(hull(point(center[i] - largest * reach[i]), point(center[i] + largest * reach[i])));
-    tape.prepare<Interval>({}, scratch);
-    tape.evaluate<Interval>(box, scratch, values);
-    std::vector<Pole> out;
-    for (std::size_t k = 0; k < poles.size(); ++k)
-        if (contains(values[k], 0.0) || !values[k].defined) out.push_back(poles[k]);
-    return out;
-}
-
 /// Inserts s = 0 into d where that is simple: one of the two sides that are equal on the surface is a symbol which the
 /// other side does not contain.
 Expr on_surface(Graph& graph, const Switch& s, Expr d) {
@@ -126,12 +89,12 @@ bool proved_continuous(Graph& graph, Expr e, const Switch& s) {
 /// The search along lines.
 class LineSearch {
 public:
-    LineSearch(const Graph& graph, Expr e, const std::vector<Switch>& switches, const std::vector<Pole>& poles,
+    LineSearch(const Graph& graph, Expr e, const std::vector<Switch>& switches, const std::vector<Singularity>& poles,
                std::span<const Expr> variables)
         : switches_(switches), count_(switches.size(), 0) {
         std::vector<Expr> outputs{e};
         for (const Switch& s : switches) outputs.push_back(s.function);
-        for (const Pole& p : poles) outputs.push_back(p.function);
+        for (const Singularity& p : poles) outputs.push_back(p.function);
         tape_ = Tape(graph, outputs, {}, variables);
         scratch_.resize(tape_.slot_count());
         tape_.prepare<double>({}, scratch_);
@@ -161,7 +124,7 @@ public:
 
     /// Examines one line for jumps at poles. `poles` and `reach` belong to the whole search.
     std::optional<Jump> examine_poles(std::span<const double> from, std::span<const double> to,
-                                      const std::vector<Pole>& poles, std::span<const double> reach) {
+                                      const std::vector<Singularity>& poles, std::span<const double> reach) {
         from_.assign(from.begin(), from.end());
         step_.resize(from.size());
         double length = 0.0;  // of the line, in units of `reach`
@@ -249,7 +212,7 @@ private:
     }
 
     /// The operation whose pole is nearest.
-    std::string name_at(std::span<const double> place, const std::vector<Pole>& poles) {
+    std::string name_at(std::span<const double> place, const std::vector<Singularity>& poles) {
         const std::span<double> variables = tape_.variables(std::span<double>(scratch_));
         std::copy(place.begin(), place.end(), variables.begin());
         tape_.evaluate_in_place(std::span<double>(scratch_), std::span<double>(values_));
@@ -292,35 +255,40 @@ bool can_jump(const Graph& graph, Expr e) {
     for (const Expr n : reachable(graph, std::span(&e, 1))) {
         const Node& node = graph[n];
         if ((node.kinds & changing) == 0) continue;
-        if (node.op == Op::sign || node.op == Op::atan2 || node.op == Op::tan || node.op == Op::pow ||
-            is_comparison(node.op) || (node.op == Op::powi && node.exponent < 0) ||
+        if (node.op == Op::sign || node.op == Op::atan2 || node.op == Op::tan || node.op == Op::log ||
+            node.op == Op::pow || is_comparison(node.op) || (node.op == Op::powi && node.exponent < 0) ||
             (node.op == Op::div && (graph[node.b].kinds & changing) != 0))
             return true;
     }
     return false;
 }
 
-JumpSearch find_jump(Graph& graph, Expr e, std::span<const Expr> variables, std::span<const double> center,
-                     std::span<const double> reach) {
+JumpSearch find_jump(Graph& graph, Expr e, const JumpRegion& region) {
     JumpSearch out;
     const std::vector<Switch> switches = switches_of(graph, e);
-    const std::vector<Pole> poles = possible_poles(graph, e, variables, center, reach);
-    if (switches.empty() && poles.empty()) return out;
+    const std::vector<Singularity> singularities = possible_singularities(graph, e, region);
+    std::vector<Singularity> poles;  // those that a line can cross
+    for (const Singularity& s : singularities)
+        if (s.on_lines) poles.push_back(s);
+    if (switches.empty() && singularities.empty()) return out;
     for (const Switch& s : switches) out.decided = out.decided && proved_continuous(graph, e, s);
-    LineSearch search(graph, e, switches, poles, variables);
+    LineSearch search(graph, e, switches, poles, region.variables);
     std::mt19937_64 random;  // with its fixed default seed
-    std::vector<double> ends[2] = {std::vector<double>(center.size()), std::vector<double>(center.size())};
+    const std::size_t n = region.center.size();
+    std::vector<double> ends[2] = {std::vector<double>(n), std::vector<double>(n)};
     for (const double size : box_sizes)
         for (int line = 0; line < lines_in_box; ++line) {
             for (std::vector<double>& end : ends)
-                for (std::size_t i = 0; i < end.size(); ++i)
-                    end[i] = center[i] + size * reach[i] * (static_cast<double>(random() >> 11) * 0x1p-52 - 1.0);
+                for (std::size_t i = 0; i < n; ++i)
+                    end[i] = region.center[i] +
+                             size * region.reach[i] * (static_cast<double>(random() >> 11) * 0x1p-52 - 1.0);
             if (!switches.empty()) out.jump = search.examine(ends[0], ends[1]);
             if (!out.jump && !poles.empty() && line < lines_for_poles)
-                out.jump = search.examine_poles(ends[0], ends[1], poles, reach);
+                out.jump = search.examine_poles(ends[0], ends[1], poles, region.reach);
             out.points = search.points();
             if (out.jump) return out;
         }
+    examine_singular_points(graph, e, singularities, region, out);
     return out;
 }
 

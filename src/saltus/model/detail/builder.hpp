@@ -127,6 +127,7 @@ private:
     bool cancel_everywhere(const std::vector<Expr>& terms);
 
     // gap_jumps.cpp: gaps and constraints that jump are refused
+    std::vector<Expr> admissible_functions();
     void refuse_jumps();
     void refuse_jump(Expr e, const std::string& what, const Place& place);
 

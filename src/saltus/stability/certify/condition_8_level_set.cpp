@@ -22,16 +22,26 @@ using namespace saltus::proof;
 
 namespace {
 
-/// "x in [-1, 1], y in [0, 0]": the hull of the connected pieces.
+/// A side of the hull of ℰ that is longer than this, in units of 1 + |q|, counts as a dimension of ℰ. Shorter ones are
+/// errors of the enclosure of a point.
+constexpr double least_extent = 1e-6;
+
+/// "x in [-1, 1], y in [0, 0]": the hull of the connected pieces. Touching boxes do not show that ℰ is connected: a
+/// strip in which friction cannot hold may be narrower than the boxes. The theorem does not need it, because ℰ is the
+/// set of all equilibria below ρ*, but a reader of "the equilibrium set" must know it. In two or more dimensions even
+/// the search for equilibrium sets leaves such strips undecided, so that the text says it.
 std::string extent_text(const model::Model& model, const EquilibriumCover& cover) {
     std::string text;
+    int dimensions = 0;
     for (std::size_t k = 0; k < model.coordinates.size(); ++k) {
         double lo = Interval::infinity, hi = -Interval::infinity;
         for (const EquilibriumCover::Piece& p : cover.pieces)
             if (p.connected) lo = std::min(lo, p.box[k].lo), hi = std::max(hi, p.box[k].hi);
         if (!(lo <= hi)) return "";
+        if (hi - lo > least_extent * (1.0 + std::max(std::abs(lo), std::abs(hi)))) ++dimensions;
         text += (text.empty() ? "" : ", ") + model.coordinates[k] + " in [" + number(lo) + ", " + number(hi) + "]";
     }
+    if (dimensions > 1) text += "; E is the set of all of them, whether connected or not";
     return text;
 }
 

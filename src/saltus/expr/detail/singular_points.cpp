@@ -45,8 +45,8 @@ constexpr double continuous_part = 0.5, lasting_part = 0.9, growing_part = 1.5;
 /// A jump has steady bounds: they move by at most this part of osc while r shrinks from 1e-4 to 1e-6. The bounds of
 /// log move by 0.22 of it.
 constexpr double steady_part = 0.15;
-/// Values that tend to infinity on all sides: the smallest and the largest one grow by these factors from each radius to
-/// the next. The factors of log are at least 1.2 and 1.07.
+/// Values that tend to infinity on all sides: the smallest and the largest one grow by these factors from each radius
+/// to the next. The factors of log are at least 1.2 and 1.07.
 constexpr double escape_factor = 1.15, size_factor = 1.05;
 /// Smaller oscillations, relative to the largest value, are rounding errors.
 constexpr double rounding_part = 1e-9;
@@ -311,8 +311,8 @@ public:
         for (std::size_t k = 0; k < radius_count; ++k)
             for (const Offset& offset : offsets_) {
                 for (std::size_t i = 0; i < box.size(); ++i)
-                    box[i] = point(zero[i] + region_.reach[i] * offset.direction[i] *
-                                                 std::pow(radii[k], offset.power[i]));
+                    box[i] =
+                        point(zero[i] + region_.reach[i] * offset.direction[i] * std::pow(radii[k], offset.power[i]));
                 const std::vector<Interval>& values = enclosures_(box);
                 if (!values[0].defined) continue;
                 all[k].add(values[0]);
@@ -408,8 +408,7 @@ void examine_singular_points(Graph& graph, Expr e, const std::vector<Singularity
             if (limit == Limit::exists) ++out.limits;
             if (limit == Limit::unbounded && !out.doubt)
                 out.doubt = Doubt{zero, "grows without bound, with both signs (" + s.name + ")"};
-            if (limit == Limit::none && !out.doubt)
-                out.doubt = Doubt{zero, "perhaps has no limit (" + s.name + ")"};
+            if (limit == Limit::none && !out.doubt) out.doubt = Doubt{zero, "perhaps has no limit (" + s.name + ")"};
         }
         if (!found && !out.doubt)
             out.doubt = Doubt{{}, "contains " + s.name + " whose singularities could neither be found nor excluded"};

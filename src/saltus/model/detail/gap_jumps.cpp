@@ -89,9 +89,9 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
                                       (found.doubt->at.empty() ? "" : " near " + place_text(found.doubt->at)) +
                                       ": not examined, and a motion that passes there may be wrong");
         else if (found.limits > 0)
-            model_.warnings.push_back(what + " has a denominator that vanishes: samples around " +
-                                      counted(static_cast<std::size_t>(found.limits), "zero") +
-                                      " of it show a limit, which is no proof");
+            model_.warnings.push_back(what +
+                                      " has a denominator that vanishes: samples around its zeros show a limit, "
+                                      "which is no proof");
         return;
     }
     throw Error(fmt::format("{} jumps from {:.6g} to {:.6g} at {} ({})", what, found.jump->before, found.jump->after,

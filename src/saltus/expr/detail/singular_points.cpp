@@ -35,13 +35,13 @@ constexpr double zero_part = 1e-9, zero_box = 1e-7;
 // Samples around a zero. Offsets have sizes between 1 and 10^-offset_decades in each coordinate.
 constexpr int sample_count = 480;
 constexpr double offset_decades = 9.0;
-constexpr double radii[] = {1e-3, 1e-4, 1e-5, 1e-6};  // in units of `reach`
-constexpr std::size_t radius_count = std::size(radii);
+constexpr double sample_radii[] = {1e-3, 1e-4, 1e-5, 1e-6};  // in units of `reach`
+constexpr std::size_t radius_count = std::size(sample_radii);
 /// Fewer samples than these, of the smallest radius, show nothing.
 constexpr int min_samples = 8;
 /// The limits for osc(1e-6)/osc(1e-4), see the header: continuous below, a jump between, unbounded above.
 /// r^0.15 gives 0.5 for two powers of ten.
-constexpr double continuous_part = 0.5, lasting_part = 0.9, growing_part = 1.5;
+constexpr double continuous_part = 0.5, jump_part = 0.9, growing_part = 1.5;
 /// A jump has steady bounds: they move by at most this part of osc while r shrinks from 1e-4 to 1e-6. The bounds of
 /// log move by 0.22 of it.
 constexpr double steady_part = 0.15;
@@ -238,23 +238,23 @@ struct Range {
 
 /// An offset from a zero, in units of r · reach: direction_i · r^(power_i − 1). All powers are 1 on a straight line. If
 /// they differ, then the points for all r lie on a curve such as y = x^2.
-struct Offset {
+struct SampleOffset {
     std::vector<double> direction;
     std::vector<int> power;
 };
 
 /// Directions of four kinds: equally distributed; with sizes of many powers of ten along the axes; the same along two
 /// random directions; and on curves.
-std::vector<Offset> sample_offsets(const std::vector<bool>& used, std::mt19937_64& random) {
+std::vector<SampleOffset> sample_offsets(const std::vector<bool>& used, std::mt19937_64& random) {
     const auto size = [&](double decades) { return std::pow(10.0, -decades * uniform(random)); };
     const auto direction = [&] {
         std::vector<double> d(used.size(), 0.0);
         for (std::size_t i = 0; i < d.size(); ++i) d[i] = used[i] ? symmetric(random) : 0.0;
         return d;
     };
-    std::vector<Offset> out;
+    std::vector<SampleOffset> out;
     for (int k = 0; k < sample_count; ++k) {
-        Offset offset{direction(), std::vector<int>(used.size(), 1)};
+        SampleOffset offset{direction(), std::vector<int>(used.size(), 1)};
         std::vector<double>& d = offset.direction;
         if (k % 4 == 1)
             for (double& x : d) x *= size(offset_decades);
@@ -288,13 +288,13 @@ Limit classify(std::span<const Range> all, std::span<const Range> admissible) {
         return Limit::unbounded;
     const Range& near = admissible[radius_count - 1];
     if (near.samples < min_samples) return Limit::inadmissible;
-    const double osc = near.oscillation(), wider = admissible[1].oscillation();
-    if (osc <= rounding_part * near.size() || osc <= continuous_part * wider) return Limit::exists;
-    const bool lasts = osc >= lasting_part * wider && osc <= growing_part * wider;
+    const double osc = near.oscillation(), osc_before = admissible[1].oscillation();
+    if (osc <= rounding_part * near.size() || osc <= continuous_part * osc_before) return Limit::exists;
+    const bool lasts = osc >= jump_part * osc_before && osc <= growing_part * osc_before;
     const bool steady = std::abs(near.low - admissible[1].low) <= steady_part * osc &&
                         std::abs(near.high - admissible[1].high) <= steady_part * osc;
     if (lasts && steady) return Limit::jump;
-    return osc > growing_part * wider ? Limit::unbounded : Limit::none;
+    return osc > growing_part * osc_before ? Limit::unbounded : Limit::none;
 }
 
 /// Samples of e around zeros.
@@ -309,10 +309,10 @@ public:
         Range all[radius_count], admissible[radius_count];
         std::vector<Interval> box(zero.size());
         for (std::size_t k = 0; k < radius_count; ++k)
-            for (const Offset& offset : offsets_) {
+            for (const SampleOffset& offset : offsets_) {
                 for (std::size_t i = 0; i < box.size(); ++i)
-                    box[i] =
-                        point(zero[i] + region_.reach[i] * offset.direction[i] * std::pow(radii[k], offset.power[i]));
+                    box[i] = point(zero[i] +
+                                   region_.reach[i] * offset.direction[i] * std::pow(sample_radii[k], offset.power[i]));
                 const std::vector<Interval>& values = enclosures_(box);
                 if (!values[0].defined) continue;
                 all[k].add(values[0]);
@@ -336,11 +336,11 @@ private:
     const JumpRegion& region_;
     Enclosures enclosures_;
     std::mt19937_64 random_;  // with its fixed default seed
-    std::vector<Offset> offsets_;
+    std::vector<SampleOffset> offsets_;
     Range nearest_;
 };
 
-bool close(std::span<const double> a, std::span<const double> b, std::span<const double> reach) {
+bool closer_than_distinct(std::span<const double> a, std::span<const double> b, std::span<const double> reach) {
     for (std::size_t i = 0; i < a.size(); ++i)
         if (std::abs(a[i] - b[i]) > distinct * reach[i]) return false;
     return true;
@@ -370,7 +370,8 @@ std::vector<std::vector<double>> zeros_of(Graph& graph, Expr f, const std::vecto
             if (values[0].defined && !contains(values[0], 0.0)) continue;
             found = true;
             if (std::any_of(values.begin() + 1, values.end(), certainly_negative)) continue;
-            if (std::none_of(out.begin(), out.end(), [&](const auto& z) { return close(z, x, region.reach); }))
+            if (std::none_of(out.begin(), out.end(),
+                             [&](const auto& z) { return closer_than_distinct(z, x, region.reach); }))
                 out.push_back(std::move(x));
         }
     return out;

@@ -198,6 +198,30 @@ u = { x = 1.0, y = 0.6, a = 0.5, b = 0.7, c = 2.0 }
                     .empty());
 }
 
+/// Slip and spin of a round patch come to rest together. Implicit steps take over 5e-11 s before, where the direction
+/// of slip consists of rounding errors. The time of the rest had the derivative 0.0132 by x instead of 0.1458.
+TEST(Differences, TheTimeAtWhichAPatchComesToRestAfterImplicitStepsTakeOver) {
+    const std::string text = R"toml(
+[system]
+name = "patch"
+q = ["x", "y", "z", "w"]
+T = "(1.42*x'^2 + 1.42*y'^2 + 1.42*z'^2 + 0.376*w'^2)/2"
+U = "11.147*z + 1.28*x^2 + 0.874*y^2"
+R = "0.853*x'^2 + 0.081*y'^2"
+f = { x = "4.974*cos(8.491*t)", y = "0.405*cos(2.689*t)" }
+[[contact]]
+name = "patch"
+gN = "z"
+gammaT = ["x'", "y'", "w'"]
+mu = 0.556
+friction = "contensou"
+radius = 0.216
+[initial]
+u = { x = -0.743, y = -0.525, w = 0.626 }
+)toml";
+    EXPECT_TRUE(compared(io::parse_model(text, "test"), {"x", "x'", "y", "w'"}, 1.356).empty());
+}
+
 /// What an impact does not concern goes on slipping through it.
 TEST(Differences, AnImpactBesideAContactThatSlides) {
     const std::string text = R"toml(

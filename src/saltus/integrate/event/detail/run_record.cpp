@@ -208,8 +208,31 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
     }
 }
 
+namespace {
+
+/// The last arc of a mode is joined to the arc before if it is at most this part of both. Implicit steps often take
+/// over shortly before slip in a plane comes to rest, since the direction of slip turns ever faster there. Derivatives
+/// are extrapolated to the rest from the last 1e-5 of an arc (straight_from of the sensitivity module), which must not
+/// be measured by the few steps of the implicit method: there the direction of slip consists of rounding errors.
+/// Too small: derivatives of times of rest are wrong. Too large: long stiff motions count as explicit ones.
+constexpr double joined_arc_ratio = 1e-2;
+
+void join_short_last_arc(std::vector<RecordedPiece>& pieces) {
+    if (pieces.size() < 2) return;
+    auto* const last = std::get_if<RecordedArc>(&pieces.back());
+    auto* const before = std::get_if<RecordedArc>(&pieces[pieces.size() - 2]);
+    if (last == nullptr || before == nullptr || before->steps.empty() || last->t_begin != before->t_end) return;
+    if (last->t_end - last->t_begin > joined_arc_ratio * (last->t_end - before->t_begin)) return;
+    before->t_end = last->t_end;
+    std::move(last->steps.begin(), last->steps.end(), std::back_inserter(before->steps));
+    pieces.pop_back();
+}
+
+}  // namespace
+
 void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     if (!settings_.record) return;
+    join_short_last_arc(recording_.pieces);
     constexpr std::size_t usual_pieces = 64;  // room that saves copies of the first pieces
     if (recording_.pieces.empty()) recording_.pieces.reserve(usual_pieces);
     RecordedChange& record = change_record_.emplace();

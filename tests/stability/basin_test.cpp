@@ -312,6 +312,39 @@ FN = 0.962
     EXPECT_EQ(basin(m, o).violations, 0U);
 }
 
+// A wall divides the line. E2 rests against its far side, exactly at the level that bounds the certificate of E1. Time-
+// stepping presses the body into the wall by 1e-6, where U is below that level; it must not count as captured by E1.
+TEST(BasinLevelSet, DoesNotCaptureABodyThatPenetratesTheFarSideOfAWall) {
+    const model::Model m = model::build(io::parse_model(R"toml(
+[system]
+q = ["x"]
+T = "1.11*x'^2/2"
+U = "0.726*x^2 + 0.878*sin(2.848*x - 0.337) + 0.414*sin(4.959*x + 1.035) + 0.776*sin(1.215*x - 1.055)"
+R = "1.269*x'^2"
+[[contact]]
+name = "gate"
+gN = "(x - 0.829)^2 - 0.079524"
+eN = 0.268
+[[contact]]
+name = "wall"
+gN = "x + 0.622"
+eN = 0.213
+[initial]
+q = { x = -0.387 }
+)toml",
+                                                        "test"));
+    BasinOptions o = grid(m, {{"x", 1.2, 2.0, 3}, {"x'", -2.0, 2.0, 3}}, 60.0);
+    o.level = capture_set(certify_attractivity(m, {}));
+    ASSERT_TRUE(o.level);
+    BasinOptions bare = o;
+    bare.level.reset();
+    const Basin b = basin(m, o), to_rest = basin(m, bare);
+    for (std::size_t k = 0; k < b.base; ++k) {
+        EXPECT_NE(text_of(b, k), "E1") << "a motion passed the wall";
+        EXPECT_EQ(text_of(b, k), text_of(to_rest, k)) << k;
+    }
+}
+
 TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {
     const model::Model m = shipped("constrained-beam");
     const proof::Certificate certificate = certify_attractivity(m, {});

@@ -31,6 +31,7 @@ public:
           workspace_(model),
           terms_(model.layout()),
           mass_(model.layout().mass),
+          captured_(model, decision),
           q_(model.coordinates.size()),
           u_(model.coordinates.size()) {}
 
@@ -130,8 +131,11 @@ private:
         }
         if (m.task->stop_when_captured && m.steps % Decision::steps_between_captures == 0 &&
             decision_.height(kinetic_[lane], potential_[lane]) < decision_.level->rho) {
-            for (int i = 0; i < model_.size(); ++i) q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
-            if (decision_.inside(kinetic_[lane], potential_[lane], q_)) return end(lane, Fate::captured, t);
+            for (int i = 0; i < model_.size(); ++i) {
+                q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
+                u_[static_cast<std::size_t>(i)] = stepper_.u(i, lane);
+            }
+            if (captured_(kinetic_[lane], potential_[lane], q_, u_)) return end(lane, Fate::captured, t);
         }
         if (t >= decision_.t_max) end(lane, Fate::undecided, t);
     }
@@ -143,6 +147,7 @@ private:
     model::Workspace workspace_;
     model::Terms terms_;
     model::MassFactor mass_;
+    CaptureTest captured_;
     std::vector<double> q_, u_;
     std::array<Motion, width> motions_;
     int busy_ = 0;  ///< lanes with a task

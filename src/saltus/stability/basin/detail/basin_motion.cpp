@@ -39,6 +39,19 @@ bool Decision::inside(double kinetic, double potential, std::span<const double> 
     return level->in_component(copy);
 }
 
+CaptureTest::CaptureTest(const model::Model& model, const Decision& decision)
+    : model_(model), decision_(decision), admitter_(model, {}), workspace_(model) {}
+
+bool CaptureTest::operator()(double kinetic, double potential, std::span<const double> q, std::span<const double> u) {
+    if (!decision_.inside(kinetic, potential, q)) return false;
+    q_.assign(q.begin(), q.end());
+    u_.assign(u.begin(), u.end());
+    const Admission admission = admitter_.admit(q_, u_);
+    if (admission == Admission::admissible) return true;
+    if (admission == Admission::inadmissible) return false;
+    return decision_.inside(kinetic, energy_at(model_, workspace_, 0.0, q_, u_).potential, q_);
+}
+
 Starts::Starts(const model::Model& model, std::span<const int> components)
     : model_(model),
       components_(components.begin(), components.end()),
@@ -65,6 +78,7 @@ Start Starts::make(std::span<const double> values) {
 Ending by_moreau(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
                  const Start& start, bool stop_when_captured) {
     integrate::moreau::Stepper stepper(model, method);
+    CaptureTest captured(model, decision);
     integrate::moreau::Point at, next;
     at.q = start.q;
     at.u = start.u;
@@ -102,7 +116,7 @@ Ending by_moreau(const model::Model& model, const integrate::Moreau& method, con
             }
         }
         if (stop_when_captured && k % Decision::steps_between_captures == 0 &&
-            decision.inside(e.kinetic, e.potential, at.q)) {
+            captured(e.kinetic, e.potential, at.q, at.u)) {
             end.fate = Fate::captured;
             break;
         }

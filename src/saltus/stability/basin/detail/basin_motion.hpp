@@ -27,6 +27,25 @@ struct Decision {
     }
 };
 
+/// Whether a state of Moreau's time-stepping is captured. Time-stepping lets bodies penetrate each other a little, and
+/// the potential of such a state can be below that of every admissible state nearby: a body that is pressed against a
+/// wall at the level ρ seems to be in { V < ρ }, although it is in another component of it. So the nearest admissible
+/// state must lie in the level set, too.
+class CaptureTest {
+public:
+    /// Model and decision must outlive this object.
+    CaptureTest(const model::Model& model, const Decision& decision);
+    /// The energies are those of the state (q, u).
+    bool operator()(double kinetic, double potential, std::span<const double> q, std::span<const double> u);
+
+private:
+    const model::Model& model_;
+    const Decision& decision_;
+    Admitter admitter_;
+    model::Workspace workspace_;
+    std::vector<double> q_, u_;
+};
+
 /// A start state and its energies.
 struct Start {
     std::vector<double> q, u;

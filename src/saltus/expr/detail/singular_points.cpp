@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 
@@ -221,7 +221,7 @@ private:
 /// Bounds of e from samples: `low` and `high` are certain in the sense that e has a value of at most `low` and one of
 /// at least `high`.
 struct Range {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
+    double low = infinity, high = -low;
     double smallest = low;  // the smallest |e|
     int samples = 0;
 

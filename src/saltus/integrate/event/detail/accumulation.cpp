@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 
 namespace saltus::integrate {
 
@@ -18,7 +18,7 @@ namespace {
 /// whose absolute values have the sum ((1 + R)/(1 − R))².
 double rounding_of_limit(double t, double ratio) {
     const double amplification = (1.0 + ratio) / (1.0 - ratio);
-    return 2.0 * std::numeric_limits<double>::epsilon() * std::abs(t) * amplification * amplification;
+    return 2.0 * epsilon * std::abs(t) * amplification * amplification;
 }
 
 }  // namespace

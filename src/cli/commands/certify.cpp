@@ -64,7 +64,7 @@ int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, i
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
     io::RegulationReport report{m.name, m.coordinates, {}, {}, {}};
-    if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified();
+    if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified(c, m);
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
     if (!c.certificate.file.empty())
         report.written =

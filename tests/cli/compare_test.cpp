@@ -48,7 +48,7 @@ TEST(Compare, SpringsWithDampingInContactTendToTheRigidContactWithTheirRestituti
     ASSERT_EQ(r.code, 0) << r.out;
     const nlohmann::json j = nlohmann::json::parse(r.out);
     ASSERT_EQ(j["penalty"]["runs"].size(), 4U) << r.out;
-    for (const nlohmann::json& run : j["penalty"]["runs"]) EXPECT_LT(run["end_error_u"].get<double>(), 1e-7) << run;
+    for (const nlohmann::json& run : j["penalty"]["runs"]) EXPECT_LT(run["end_error"]["u"].get<double>(), 1e-7) << run;
     EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
     EXPECT_NE(j["penalty"]["note"].get<std::string>().find("D_hat"), std::string::npos);
 }

@@ -66,7 +66,9 @@ double largest_file() {
 
 std::string gibibytes(double bytes) {
     constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
-    return number_text(std::round(bytes / gibibyte * 10.0) / 10.0) + " GiB";
+    const double size = bytes / gibibyte;
+    const double digits = size < 1.0 ? 100.0 : 10.0;  // two digits after the point for small sizes, one for others
+    return number_text(std::round(size * digits) / digits) + " GiB";
 }
 
 }  // namespace saltus

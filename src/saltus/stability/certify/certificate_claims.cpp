@@ -69,10 +69,6 @@ ClaimList claims_of(const std::string& id, const ClaimScope& scope) {
     return {{}, "this condition is not certified"};
 }
 
-}  // namespace
-
-namespace {
-
 /// The certified level for a proved one.
 double certified_level(double proved) { return std::isfinite(proved) ? certified_part * proved : proved; }
 
@@ -83,13 +79,22 @@ CertifiedCondition row_of(const std::string& id, const std::string& text, ClaimL
     return c;
 }
 
+/// Why no claims can be written: the model has no enclosures (`e` is null, `reason` says why) or something that
+/// certificates do not treat, or the verdict is not the one that is certified. Empty if there is no obstacle.
+std::string obstacle(const model::Model& model, const Enclosure* e, const std::string& reason,
+                     const Certificate& certificate, Outcome certified) {
+    if (e == nullptr) return reason;
+    if (std::string why = unsupported(model); !why.empty()) return why;
+    if (certificate.outcome != certified || certificate.grade != Grade::proved)
+        return "the verdict is not '" + std::string(to_string(certified)) + ", proved'";
+    return {};
+}
+
 CertifiedStatement attractivity_claims(const model::Model& model, const Certificate& certificate,
                                        const ClaimOptions& options) {
-    std::string why = unsupported(model), reason;
+    std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
-    if (!e) why = reason;
-    if (why.empty() && (certificate.outcome != Outcome::attractive || certificate.grade != Grade::proved))
-        why = "the verdict is not 'attractive, proved'";
+    std::string why = obstacle(model, e.get(), reason, certificate, Outcome::attractive);
     if (why.empty() && !(certificate.rho_verified > 0.0)) why = "there is no level set";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
@@ -117,11 +122,9 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
 /// [Leine] Theorem 2 without contacts, or Theorem 3.
 CertifiedStatement instability_claims(const model::Model& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
-    std::string why = unsupported(model), reason;
+    std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
-    if (!e) why = reason;
-    if (why.empty() && (certificate.outcome != Outcome::unstable || certificate.grade != Grade::proved))
-        why = "the verdict is not 'unstable, proved'";
+    std::string why = obstacle(model, e.get(), reason, certificate, Outcome::unstable);
     if (why.empty() && !model.contacts.empty()) why = "instability with contacts is not certified in closed claims";
     if (why.empty() && !e->smooth) why = "T, U or a gap has a kink";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);

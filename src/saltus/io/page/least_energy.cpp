@@ -15,12 +15,12 @@ using Eigen::Index;
 
 namespace {
 
-constexpr int max_steps = 60;              // of a descent; a picture needs few digits
-constexpr double difference = 1e-6;        // of the differences for the gradient, relative to 1 + |q|
-constexpr double enough = 1e-7;            // relative decrease of the energy that ends a descent
-constexpr double first_step = 0.1;         // length of the first step in the metric of M
-constexpr double smallest_step = 1e-9;     // shorter steps end a descent
-constexpr double unbounded_length = 1e4;   // a descent that goes so far has no end
+constexpr int max_steps = 60;                 // of a descent; a picture needs few digits
+constexpr double difference = 1e-6;           // of the differences for the gradient, relative to 1 + |q|
+constexpr double negligible_decrease = 1e-7;  // relative decrease of the energy that ends a descent
+constexpr double first_step = 0.1;            // length of the first step in the metric of M
+constexpr double smallest_step = 1e-9;        // shorter steps end a descent
+constexpr double unbounded_length = 1e4;      // a descent that goes so far has no end
 constexpr double held_mass_ratio = 1e-12;  // an admissible share of motion below it means that the coordinate is held
 
 }  // namespace
@@ -80,7 +80,8 @@ std::optional<double> LeastEnergy::settle(std::vector<double>& q) {
             if (!admissible(next)) continue;
             const double there = potential(next);
             if (!(there < U)) continue;
-            small_decreases = U - there <= enough * (std::abs(U) + std::abs(there)) ? small_decreases + 1 : 0;
+            small_decreases =
+                U - there <= negligible_decrease * (std::abs(U) + std::abs(there)) ? small_decreases + 1 : 0;
             U = there;
             q = next;
             lower = true;

@@ -122,7 +122,8 @@ private:
         const IntervalMatrix W = e_.row_matrix(at);
         for (int j = 0; j < m; ++j) {
             for (int i = 0; i < n; ++i)
-                F[static_cast<std::size_t>(i)] -= Interval(x[static_cast<std::size_t>(n + j)]) * W(j, i);
+                F[static_cast<std::size_t>(i)] -=
+                    Interval(x[static_cast<std::size_t>(n) + static_cast<std::size_t>(j)]) * W(j, i);
             F.push_back(c[static_cast<std::size_t>(j)]);
         }
         for (int i = 0; i < n + m; ++i) {

@@ -40,7 +40,7 @@ std::string section_of(const model::Model& m, const std::string& equation) {
     const std::size_t equals = equation.find('=');
     if (equals == std::string::npos || equation.find('=', equals + 1) != std::string::npos)
         throw Error("'" + equation + "' is not an equation", {"--section", 0, 0}, "write --section \"x = 0\"");
-    const std::string expression = "(" + equation.substr(0, equals) + ") - (" + equation.substr(equals + 1) + ")";
+    std::string expression = "(" + equation.substr(0, equals) + ") - (" + equation.substr(equals + 1) + ")";
     try {
         (void)sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
     } catch (const Error& e) {

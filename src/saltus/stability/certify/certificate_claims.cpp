@@ -139,9 +139,11 @@ CertifiedStatement instability_claims(const model::Model& model, const Certifica
     if (!claims.domain.empty()) s.domain = claims.domain;
     s.reference = claims.reference;
     s.level = claims.level;
-    for (auto& [id, list] : claims.conditions)
-        for (CertifiedCondition& c : s.conditions)
-            if (c.id == id) c = row_of(id, c.text, std::move(list));
+    for (auto& [id, list] : claims.conditions) {
+        const auto is_this = [&id = id](const CertifiedCondition& c) { return c.id == id; };
+        const auto c = std::find_if(s.conditions.begin(), s.conditions.end(), is_this);
+        if (c != s.conditions.end()) *c = row_of(id, c->text, std::move(list));
+    }
     return s;
 }
 

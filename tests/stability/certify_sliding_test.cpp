@@ -227,6 +227,34 @@ TEST(CertifySliding, ASteepSpringMakesSteadySlidingDivergeAlthoughTheBlockIsDamp
     EXPECT_NEAR(test::value(c, "growth rate"), exact.growth(), 1e-8);
 }
 
+TEST(CertifySliding, FrictionThatVanishesOnlyWhereTheSearchBeginsIsNotLeftOut) {
+    // Without friction the block would rest at x = 1. With mu = b x^2 the balance is 5 (x - 1) = b x^2 g: there is no
+    // equilibrium for b = 0.3, and x = (5 - sqrt(25 - 20 b g))/(2 b g) for b = 0.1.
+    const auto block = [](const char* b) {
+        return from_text(std::string(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "5*(x - 1)^2/2 + 9.81*y"
+R = "x'^2/2"
+[[contact]]
+name = "belt"
+gN = "y"
+gammaT = "x' - 1"
+mu = ")toml") + b + R"toml(*x^2"
+eN = 0.2
+[initial]
+q = { x = 0.0, y = 0.0 }
+)toml");
+    };
+    const Certificate none = certify(block("0.3"));
+    EXPECT_EQ(none.outcome, Outcome::inconclusive) << story(none);
+    const Certificate sliding = certify(block("0.1"));
+    EXPECT_EQ(sliding.outcome, Outcome::attractive) << story(sliding);
+    ASSERT_EQ(sliding.q.size(), 2U);
+    EXPECT_NEAR(sliding.q[0], (5.0 - std::sqrt(25.0 - 20.0 * 0.981)) / (2.0 * 0.981), 1e-9);
+}
+
 TEST(CertifySliding, BouncesWithoutLossLeaveSteadySlidingUndecided) {
     const Certificate c = certify(from_text(conveyor, {{"eN", 1.0}}));
     EXPECT_EQ(c.outcome, Outcome::inconclusive) << story(c);

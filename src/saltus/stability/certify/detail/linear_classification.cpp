@@ -226,10 +226,10 @@ double friction_level(const LinearSystem& s, long budget) {
 
 /// A motion without dissipation has W u = 0 (rows on which friction acts) and S u = 0 at all times, S = (C + Cᵀ)/2. Let
 /// the columns of T span ker W and u = T v. The friction forces do no work on T. If C is symmetric, then C u = S u = 0,
-/// and v satisfies (TᵀMT) v̈ + (TᵀKT) v = 0. Gyroscopic forces (C − Cᵀ ≠ 0) change the modes; with them nothing is
-/// decided here. It is lossless if S T v = 0 at all times. So there is none but rest exactly if the pair (A, S T) with
-/// A = (TᵀMT)⁻¹ TᵀKT is observable: the matrix (S T; S T A; S T A²; ...) has full column rank, or equivalently no
-/// eigenvector of A lies in ker S T.
+/// and v satisfies (TᵀMT) v̈ + (TᵀKT) v = 0. Such a motion is lossless if S T v = 0 at all times. So there is none but
+/// rest exactly if the pair (A, S T) with A = (TᵀMT)⁻¹ TᵀKT is observable: the matrix (S T; S T A; S T A²; ...) has
+/// full column rank, or equivalently no eigenvector of A lies in ker S T. Gyroscopic forces (C − Cᵀ ≠ 0) change the
+/// modes; with them nothing is decided here.
 LosslessModes lossless_modes(const LinearSystem& s) {
     const int n = s.M.rows();
     LosslessModes result;

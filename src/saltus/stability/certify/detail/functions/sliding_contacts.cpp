@@ -282,6 +282,8 @@ private:
     bool find(std::string& why) {
         const std::unique_ptr<Enclosure> e = Enclosure::of(model_, why);
         if (!e) return false;
+        const Box all = whole_space(ix(e->size()));
+        coefficients_ = e->coefficients(all, all);
         const std::vector<double>& from = options_.at.empty() ? model_.q0 : options_.at;
         std::vector<int> closed;  // where the search begins
         const IntervalVector values = e->position_values(point_box(from));
@@ -313,7 +315,8 @@ private:
             const int number = r - static_cast<int>(model_.constraints.size());
             const model::Friction& f = model_.contacts[ix(number)].friction;
             HeldRow row{r, number, -1, 0};
-            if (f.present() && resting.coefficient(f.mu[0]) != 0.0) {
+            // A mu that is 0 only where the search begins is friction elsewhere.
+            if (!proof::without_friction(f, coefficients_)) {
                 const double chi = f.dimension == 1 ? resting.chi(f.first_row) : 0.0;
                 if (f.law != model::FrictionLaw::coulomb || chi == 0.0) {
                     why = "contact '" + model_.contacts[ix(number)].name + "' does not slide at rest";
@@ -650,6 +653,7 @@ private:
     const model::Model& model_;  // sliders that slide are forces
     std::optional<Theorem> theorem_;
     const CertifyOptions& options_;
+    IntervalVector coefficients_;  // over all states
     std::unique_ptr<HeldMotion> motion_;
     SteadyPoint point_;
     Certificate certificate_;

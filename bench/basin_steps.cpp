@@ -14,6 +14,7 @@
 #include "saltus/integrate/moreau/moreau_step.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
 #include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace {

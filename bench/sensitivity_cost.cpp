@@ -10,6 +10,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/sensitivity/sensitivity.hpp"
 
 namespace {

@@ -11,6 +11,7 @@
 #include "measured_child.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::bench {
 namespace {

@@ -16,6 +16,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "simulate_siconos.hpp"
 
 namespace saltus::bench {

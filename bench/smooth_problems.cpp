@@ -8,6 +8,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::bench {
 namespace {

@@ -23,6 +23,7 @@
 #include "saltus/io/report/simulate_report.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace py = pybind11;
@@ -347,8 +348,9 @@ PYBIND11_MODULE(_core, m) {
         .def_property_readonly("parameters",
                                [](const io::LoadedModel& l) {
                                    py::dict out;
-                                   for (std::size_t k = 0; k < l.model.parameters.size(); ++k)
-                                       out[py::str(l.model.parameters[k].name)] = l.model.parameters[k].value;
+                                   for (std::size_t k = 0; k < l.model.settings->parameters.size(); ++k)
+                                       out[py::str(l.model.settings->parameters[k].name)] =
+                                           l.model.settings->parameters[k].value;
                                    return out;
                                })
         .def_property_readonly("initial", [](const io::LoadedModel& l) { return std::pair(l.model.q0, l.model.u0); });

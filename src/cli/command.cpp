@@ -12,6 +12,8 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/interrupted_document.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::cli {
@@ -36,7 +38,7 @@ io::LoadedModel load(const Common& options, bool perturbed, const std::string& m
     build.perturbed = perturbed;
     build.set = assignments(options);
     io::LoadedModel loaded = io::load_model(options.model, build);
-    if ((method.empty() ? loaded.model.simulate.method : method) != "penalty" ||
+    if ((method.empty() ? loaded.model.settings->simulate.method : method) != "penalty" ||
         !model::has_feature(loaded.model, model::Feature::damping_left_out))
         return loaded;
     loaded.build.penalty = true;
@@ -53,7 +55,7 @@ double positive(const char* option, double value) {
 
 double end_time(const char* option, const std::optional<double>& given, const model::Model& model,
                 const std::string& file) {
-    const std::optional<double> t_end = given ? given : model.simulate.t_end;
+    const std::optional<double> t_end = given ? given : model.settings->simulate.t_end;
     if (!t_end) throw Error(no_end_time, {file, 0, 0}, "give " + std::string(option) + ", or t_end in [simulate]");
     return positive(option, *t_end);
 }

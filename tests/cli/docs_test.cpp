@@ -14,6 +14,7 @@
 #include "process.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::docs_test {
 namespace {

@@ -5,6 +5,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 #include "saltus/control/rest.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::experiment_test {
 namespace {
@@ -39,7 +40,7 @@ TEST(Experiment, InertiaIsThatOfTheSteelLink) {
     const double m = inputs["density"] * l * width * thickness;
     const Model arm = shipped("single-link-arm"), flexible = shipped("flexible-arm");
     const auto value = [](const Model& model, const std::string& name) {
-        return std::find_if(model.parameters.begin(), model.parameters.end(),
+        return std::find_if(model.settings->parameters.begin(), model.settings->parameters.end(),
                             [&](const auto& p) { return p.name == name; })
             ->value;
     };

@@ -4,6 +4,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 #include "saltus/control/gains/gain_solve.hpp"
+#include "saltus/model/settings.hpp"
 #include "support.hpp"
 
 namespace saltus::gain_test {
@@ -65,7 +66,7 @@ TEST(Rest, OfTheUnderactuatedPairHasItsForceAndItsDerivative) {
     EXPECT_NEAR(rest.lambda(0), Kp * ks * c / (ks + Kp), 1e-14);
     EXPECT_NEAR(rest.curvature, (ks + Kp) / 1.0, 1e-10) << "along q1 alone";
     int column = -1;
-    for (const model::Parameter& p : pair.parameters) column = p.name == "Kp" ? p.column : column;
+    for (const model::Parameter& p : pair.settings->parameters) column = p.name == "Kp" ? p.column : column;
     const auto change = rest_derivative(statics, rest, column);
     ASSERT_TRUE(change.has_value());
     EXPECT_NEAR(change->lambda(0), ks * ks * c / (ks + Kp) / (ks + Kp), 1e-13);

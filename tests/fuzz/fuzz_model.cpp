@@ -8,6 +8,7 @@
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/io/report/check_report.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace saltus;

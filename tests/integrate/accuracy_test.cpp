@@ -12,6 +12,7 @@
 #include "integrate/moreau_runs.hpp"
 #include "saltus/integrate/event/repeated_runs.hpp"
 #include "saltus/model/series.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/system.hpp"
 
 namespace saltus::integrate::accuracy_test {
@@ -39,7 +40,7 @@ TEST(Accuracy, OfTheEventDrivenMethodIsWhatTheTolerancesExplainForShippedModels)
     for (const char* const name : {"bouncing-ball", "rocking-bar", "friction-oscillator", "constrained-beam",
                                    "impact-oscillator", "slider-crank", "woodpecker", "sphere-on-plane"}) {
         const model::Model model = shipped(name);
-        const trajectory::Trajectory motion = event_driven(model, *model.simulate.t_end);
+        const trajectory::Trajectory motion = event_driven(model, *model.settings->simulate.t_end);
         EXPECT_EQ(motion.status, Status::completed) << name << ": " << motion.reason;
         EXPECT_LE(motion.energy.balance_error, 1e-8) << name;
         EXPECT_LE(motion.violation.gap, 1e-10) << name;

@@ -15,6 +15,7 @@
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::integrate::mode_series_test {
 namespace {
@@ -85,9 +86,9 @@ TEST(ModeSeries, SatisfiesTheEquationsOfMotionInEveryModeOfTheShippedModels) {
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         const std::string name = file.path().stem().string();
         const model::Model m = model::build(io::read_model(file.path().string()), {});
-        if (m.simulate.method == "moreau") continue;  // event-driven it takes a minute
+        if (m.settings->simulate.method == "moreau") continue;  // event-driven it takes a minute
         Options options;
-        options.t_end = std::min(m.simulate.t_end.value_or(1.0), 2.0);
+        options.t_end = std::min(m.settings->simulate.t_end.value_or(1.0), 2.0);
         const RecordedMotion r = simulate_recorded(m, EventDriven{}, options);
         std::vector<SystemMode> seen;
         for (const RecordedPiece& piece : r.recording.pieces) {

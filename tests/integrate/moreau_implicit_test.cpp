@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "integrate/moreau_runs.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::integrate::moreau_implicit_test {
 namespace {
@@ -92,7 +93,7 @@ TEST(MoreauImplicit, IsTakenWhereForcesAreStiff) {
 TEST(MoreauImplicit, IsNotTakenWhereTheyAreNot) {
     for (const char* name : {"bouncing-ball", "rocking-bar", "impact-oscillator", "newtons-cradle", "woodpecker"}) {
         const model::Model model = shipped(name);
-        const Trajectory motion = run(model, 0.1, model.simulate.h.value_or(1e-3));
+        const Trajectory motion = run(model, 0.1, model.settings->simulate.h.value_or(1e-3));
         for (const std::string& warning : motion.warnings)
             EXPECT_EQ(warning.find("stiff"), std::string::npos) << name << ": " << warning;
     }

@@ -12,6 +12,7 @@
 #include "saltus/integrate/moreau/detail/moreau.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 /// What the tests of time-stepping share.
 namespace saltus::integrate::test {

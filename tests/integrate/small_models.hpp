@@ -8,6 +8,7 @@
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 /// Models of a few coordinates whose motions have closed forms, and states for them. Masses are 1 kg unless said
 /// otherwise, gravity is 10 m/s².

@@ -9,6 +9,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "support.hpp"
 
 namespace saltus::check_report_test {

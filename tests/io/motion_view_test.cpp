@@ -18,6 +18,8 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/drawing.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "support.hpp"
 
 namespace saltus::motion_view_test {
@@ -41,7 +43,7 @@ struct Motion {
         options.penalty = std::holds_alternative<integrate::Penalty>(method);
         model = model::build(io::read_model(path_of(name)), options);
         integrate::Options run;
-        run.t_end = t_end > 0.0 ? t_end : *model.simulate.t_end;
+        run.t_end = t_end > 0.0 ? t_end : *model.settings->simulate.t_end;
         trajectory = integrate::simulate(model, method, run);
         view = io::motion_view(trajectory, &model);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "support.hpp"
 
 namespace saltus::read_model_test {

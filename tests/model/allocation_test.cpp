@@ -6,6 +6,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::allocation_test {
 namespace {

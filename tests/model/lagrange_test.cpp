@@ -11,6 +11,8 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::lagrange_test {
@@ -76,7 +78,7 @@ TEST_P(Lagrange, EnergiesAgreeWithTheOracle) {
 
 TEST_P(Lagrange, JacobiansAgreeWithTheOracle) {
     std::vector<std::string> names;
-    for (const Parameter& p : m.parameters)
+    for (const Parameter& p : m.settings->parameters)
         if (p.column >= 0) {
             ASSERT_EQ(p.column, static_cast<int>(names.size())) << "columns go by the order of the file";
             names.push_back(p.name);

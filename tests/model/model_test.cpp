@@ -10,6 +10,8 @@
 #include "saltus/model/inspect.hpp"
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 
 namespace saltus::model_test {
@@ -98,7 +100,7 @@ TEST(Control, AOneRowMatrixIsNotTakenForADiagonal) {
 
 TEST(Control, WhatDoesNothingOrDrivesAwayIsWarnedOf) {
     const auto warnings = [](const char* block) {
-        return build(io::parse_model(with(two_masses, block), "loop")).warnings;
+        return build(io::parse_model(with(two_masses, block), "loop")).settings->warnings;
     };
     EXPECT_EQ(warnings("[control]\nactuated = [\"x\"]\n"),
               std::vector<std::string>{"[control] has no gains: it does nothing"});
@@ -222,10 +224,10 @@ a = 3.0
 q = { x = "b^2" }
 u = { x = "a" }
 )toml");
-    ASSERT_EQ(m.parameters.size(), 2U);
-    EXPECT_EQ(m.parameters[0].name, "b");
-    EXPECT_EQ(m.parameters[0].column, -1);
-    EXPECT_EQ(m.parameters[1].column, 0);
+    ASSERT_EQ(m.settings->parameters.size(), 2U);
+    EXPECT_EQ(m.settings->parameters[0].name, "b");
+    EXPECT_EQ(m.settings->parameters[0].column, -1);
+    EXPECT_EQ(m.settings->parameters[1].column, 0);
     EXPECT_EQ(m.q0[0], 36.0);
     EXPECT_EQ(m.dq0_dp(0, 0), 24.0);  // d(4a²)/da = 8a
     EXPECT_EQ(m.du0_dp(0, 0), 1.0);
@@ -235,7 +237,7 @@ TEST(Parameters, SettingADerivedParameterMakesItIndependent) {
     BuildOptions options;
     options.set = {{"JS", "0.25"}, {"m", "2*k"}};
     const Model m = build(io::read_model(SALTUS_SOURCE_DIR "/models/rocking-bar.toml"), options);
-    for (const Parameter& p : m.parameters) {
+    for (const Parameter& p : m.settings->parameters) {
         EXPECT_TRUE(p.name != "JS" || (p.value == 0.25 && p.column >= 0));
         EXPECT_TRUE(p.name != "m" || (p.value == 20.0 && p.column < 0));
     }

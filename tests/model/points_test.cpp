@@ -9,6 +9,7 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/jacobians.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
 #include "support.hpp"
 

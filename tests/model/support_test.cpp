@@ -11,6 +11,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::support_test {

@@ -14,6 +14,8 @@
 #include "saltus/model/build.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/inspect.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "support.hpp"
 
 namespace saltus::validation_test {
@@ -122,7 +124,7 @@ std::string refusal(const Text& text, const BuildOptions& options = {}) {
 }
 
 double value_of(const Model& m, const std::string& parameter) {
-    for (const model::Parameter& p : m.parameters)
+    for (const model::Parameter& p : m.settings->parameters)
         if (p.name == parameter) return p.value;
     return std::nan("");
 }
@@ -258,8 +260,9 @@ TEST(Validation, SingularMassIsRefused) {
 
 TEST(Validation, SingularMassThatTheConstraintsMakeRegularIsAccepted) {
     const Model m = built(block(" + J/2*phi'^2", ""));  // phi = x is a constraint
-    ASSERT_EQ(m.warnings.size(), 2U);                   // the other one is that J is not used
-    EXPECT_EQ(m.warnings[0], "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
+    ASSERT_EQ(m.settings->warnings.size(), 2U);         // the other one is that J is not used
+    EXPECT_EQ(m.settings->warnings[0],
+              "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
     EXPECT_GT(model::inspect(m).mass_smallest, 0.1);
 }
 
@@ -1992,7 +1995,7 @@ h = 1e-3
 )"});
     EXPECT_EQ(m.q0, std::vector<double>{2.0});
     EXPECT_EQ(m.u0, std::vector<double>{-1.0});
-    EXPECT_EQ(m.simulate.t_end, 10.0);
+    EXPECT_EQ(m.settings->simulate.t_end, 10.0);
     const Inspection i = model::inspect(m);
     EXPECT_EQ(i.contacts.at(0).mu, std::vector<double>{1.0});
     EXPECT_EQ(i.contacts.at(0).e_t, 1.0);
@@ -2011,11 +2014,11 @@ TEST(Acceptance, ParametersReferToEachOtherInAnyOrder) {
     EXPECT_EQ(value_of(m, "r"), 0.5);
     EXPECT_EQ(value_of(m, "s"), 2.0);
     EXPECT_EQ(value_of(m, "J"), 0.25);
-    ASSERT_GE(m.parameters.size(), 5U);
-    EXPECT_EQ(m.parameters[1].name, "J");  // the order of the file
-    EXPECT_EQ(m.parameters[1].column, -1);
-    EXPECT_EQ(m.parameters[4].name, "w");
-    EXPECT_EQ(m.p.at(static_cast<std::size_t>(m.parameters[4].column)), 1.0);
+    ASSERT_GE(m.settings->parameters.size(), 5U);
+    EXPECT_EQ(m.settings->parameters[1].name, "J");  // the order of the file
+    EXPECT_EQ(m.settings->parameters[1].column, -1);
+    EXPECT_EQ(m.settings->parameters[4].name, "w");
+    EXPECT_EQ(m.p.at(static_cast<std::size_t>(m.settings->parameters[4].column)), 1.0);
 }
 
 TEST(Acceptance, ExpressionsMayRunOverSeveralLines) {
@@ -2084,14 +2087,14 @@ TEST(Acceptance, SetChangesAnIndependentParameterAndWhatDependsOnIt) {
 TEST(Acceptance, SetMakesADerivedParameterIndependent) {
     const Model m = built(block(), set({{"J", "3"}}));
     EXPECT_EQ(value_of(m, "J"), 3.0);
-    EXPECT_GE(m.parameters.at(1).column, 0);
+    EXPECT_GE(m.settings->parameters.at(1).column, 0);
     EXPECT_EQ(model::inspect(m).mass_largest, 3.0);
 }
 
 TEST(Acceptance, SetTakesAnExpressionOfOtherParameters) {
     const Model m = built(block(), set({{"r", "m/8"}}));
     EXPECT_EQ(value_of(m, "r"), 0.25);
-    EXPECT_EQ(m.parameters.at(2).column, -1);
+    EXPECT_EQ(m.settings->parameters.at(2).column, -1);
     EXPECT_EQ(value_of(m, "J"), 0.0625);
 }
 
@@ -2100,8 +2103,8 @@ TEST(Acceptance, LastOfTwoSetsOfOneParameterCounts) {
 }
 
 TEST(Acceptance, UnusedParameterIsAWarning) {
-    EXPECT_TRUE(built(block()).warnings.empty());
-    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).warnings,
+    EXPECT_TRUE(built(block()).settings->warnings.empty());
+    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).settings->warnings,
               std::vector<std::string>{"parameter 'spare' is not used"});
 }
 

@@ -7,6 +7,7 @@
 
 #include "motion.hpp"
 #include "saltus/integrate/collision_at.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::test::energy_audit_test {
 namespace {
@@ -40,7 +41,7 @@ TEST(EnergyAudit, OfTimeSteppingRaisesNoFalseAlarm) {
     for (const std::string& name : shipped_names()) {
         if (name.starts_with("hydrostatic")) continue;  // one impact, and a second of steps
         const Model m = shipped(name);
-        const Trajectory t = run(m, Moreau{.h = m.simulate.h.value_or(1e-3)}, *m.simulate.t_end);
+        const Trajectory t = run(m, Moreau{.h = m.settings->simulate.h.value_or(1e-3)}, *m.settings->simulate.t_end);
         if (name == "rough-double-pendulum")
             EXPECT_NEAR(created(t), 0.0407, 2e-4);
         else
@@ -53,7 +54,7 @@ TEST(EnergyAudit, OfAFinishedMotionFindsTheSameAsDuringTheRun) {
                                    "rough-double-pendulum", "newtons-cradle", "woodpecker"}) {
         SCOPED_TRACE(name);
         const Model m = shipped(name);
-        const Trajectory t = run(m, EventDriven{}, *m.simulate.t_end);
+        const Trajectory t = run(m, EventDriven{}, *m.settings->simulate.t_end);
         const integrate::TrajectoryAudit audit = integrate::audit(t, &m);
         EXPECT_TRUE(audit.recomputed);
         ASSERT_GT(audit.impacts.size(), 0U);

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "physics/motion.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::hard_cases_test {
 namespace {
@@ -284,14 +285,14 @@ class ShippedModel : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ShippedModel, MovesToTheEndOfItsFile) {
     const Model model = shipped(GetParam());
-    const Trajectory motion = motion_of(model, model.simulate.t_end.value_or(1.0));
+    const Trajectory motion = motion_of(model, model.settings->simulate.t_end.value_or(1.0));
     EXPECT_EQ(motion.forces.size(), motion.elements.size());
     EXPECT_LE(motion.statistics.worst_contact_residual, 1e-10);
 }
 
 TEST_P(ShippedModel, MovesTheSameWayInTwoHalves) {
     const Model model = shipped(GetParam());
-    const double t_end = 0.3 * model.simulate.t_end.value_or(1.0);
+    const double t_end = 0.3 * model.settings->simulate.t_end.value_or(1.0);
     const Trajectory whole = motion_of(model, t_end);
     // Half-way between two events, where nothing is about to happen.
     double middle = 0.0, widest = 0.0, last = 0.0;

@@ -17,6 +17,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 /// Motions of models for the tests of physics and of the papers. Every motion is validated (integrate::validate).
 namespace saltus::test {

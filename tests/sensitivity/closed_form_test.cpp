@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "saltus/model/settings.hpp"
 #include "sensitivity/derivatives.hpp"
 
 namespace saltus::closed_form_test {
@@ -127,12 +128,12 @@ u = { y = 0.5 }
 
 TEST(ClosedForm, ImpactsAccumulateAtALimitThatHasADerivative) {
     const Model m = shipped("bouncing-ball");
-    const Sensitivity s = derivatives(m, {"y", "e", "g"}, *m.simulate.t_end);
+    const Sensitivity s = derivatives(m, {"y", "e", "g"}, *m.settings->simulate.t_end);
     const auto limits = events_of(s.motion, EventKind::accumulation);
     ASSERT_EQ(limits.size(), 1U);
     // t_∞ = √(2y/g) (1 + e)/(1 − e)
     const auto value = [&](const std::string& name) {
-        for (const auto& p : m.parameters)
+        for (const auto& p : m.settings->parameters)
             if (p.name == name) return p.value;
         return 0.0;
     };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/basin/basin.hpp"
+#include "saltus/model/model.hpp"
 
 #include <gtest/gtest.h>
 

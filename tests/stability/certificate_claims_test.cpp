@@ -3,6 +3,7 @@
 // The claims of certificate files. Whether they are true is decided by the independent checker (tests/cli); here it is
 // tested that all conditions get claims where they should, and none where the statement is false.
 #include "saltus/stability/certify/certificate_claims.hpp"
+#include "saltus/model/model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -18,6 +18,8 @@
 #include "saltus/io/results/basin_file.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 
@@ -155,7 +157,7 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
     };
     if (name == "moreau") {
         integrate::Moreau method;
-        method.h = positive("--h", c.h.value_or(m.simulate.h.value_or(method.h)));
+        method.h = positive("--h", c.h.value_or(m.settings->simulate.h.value_or(method.h)));
         method.theta = c.theta.value_or(method.theta);
         if (!(method.theta >= 0.0 && method.theta <= 1.0))
             throw Error("theta is " + number_text(method.theta) + ", it must lie in [0, 1]", {"--theta", 0, 0},
@@ -165,8 +167,8 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
         options.method = method;
     } else if (name == "event") {
         integrate::EventDriven method;
-        method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
-        method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
+        method.rtol = positive("--rtol", c.rtol.value_or(m.settings->simulate.rtol.value_or(method.rtol)));
+        method.atol = positive("--atol", c.atol.value_or(m.settings->simulate.atol.value_or(method.atol)));
         tell("--rtol", method.rtol);
         tell("--atol", method.atol);
         options.method = method;

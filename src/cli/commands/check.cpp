@@ -4,6 +4,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/check_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::cli {
 

@@ -13,6 +13,8 @@
 #include "saltus/io/report/compare/penalty_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/contact_damping.hpp"
 
@@ -27,8 +29,8 @@ int compare_penalty(const CompareCommand& c) {
     control::PenaltyLimitOptions o;
     o.build = loaded.build;
     o.t_end = end_time("--t-end", c.t_end, m, c.common.model);
-    o.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.rtol)));
-    o.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.atol)));
+    o.rtol = positive("--rtol", c.rtol.value_or(m.settings->simulate.rtol.value_or(o.rtol)));
+    o.atol = positive("--atol", c.atol.value_or(m.settings->simulate.atol.value_or(o.atol)));
     o.action = c.action;
     if (c.horizon) o.horizon = positive("--horizon", *c.horizon);
     o.threads = c.common.threads;
@@ -62,9 +64,9 @@ int compare(const CompareCommand& c) {
     integrate::CompareOptions o;
     o.options.t_end = end_time("--t-end", c.t_end, m, c.common.model);
     o.options.interrupted = interrupt_asked;
-    o.h = positive("--h", c.h.value_or(m.simulate.h.value_or(integrate::Moreau{}.h)));
-    o.event.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(o.event.rtol)));
-    o.event.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(o.event.atol)));
+    o.h = positive("--h", c.h.value_or(m.settings->simulate.h.value_or(integrate::Moreau{}.h)));
+    o.event.rtol = positive("--rtol", c.rtol.value_or(m.settings->simulate.rtol.value_or(o.event.rtol)));
+    o.event.atol = positive("--atol", c.atol.value_or(m.settings->simulate.atol.value_or(o.event.atol)));
     o.refinements = c.refinements;
     if (model::has_feature(m, model::Feature::damping_left_out)) {
         // For one contact, D_hat = 2 zeta sqrt(k m) has the restitution exp(-pi zeta/sqrt(1 - zeta^2)) for every k.

@@ -12,6 +12,8 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/stability/certify/certificate_claims.hpp"
 
 namespace saltus::cli {
@@ -91,7 +93,7 @@ int equilibria(const EquilibriaCommand& c) {
     io::EquilibriaReport report;
     report.equilibria = stability::equilibria(m, options);
     report.elements = integrate::elements_of(m);
-    report.warnings = m.warnings;
+    report.warnings = m.settings->warnings;
     if (!c.at.empty()) look_at(c, m, report);
     if (!c.certificate.file.empty()) {
         stability::ClaimOptions claims;

@@ -11,6 +11,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/gain_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::cli {
 

@@ -12,6 +12,8 @@
 #include "saltus/io/report/impact_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::cli {
 
@@ -79,15 +81,15 @@ const Event& impact_number(const Trajectory& t, int number, const char* option) 
 }
 
 Trajectory motion_until(const model::Model& m, const std::string& file, int number) {
-    if (!m.simulate.t_end) throw Error(no_end_time, {file, 0, 0}, "give the model a t_end in [simulate]");
+    if (!m.settings->simulate.t_end) throw Error(no_end_time, {file, 0, 0}, "give the model a t_end in [simulate]");
     if (number < 1)
         throw Error("impact is " + std::to_string(number), {"--number", 0, 0}, "impacts are counted from 1");
     integrate::EventDriven method;
-    method.rtol = m.simulate.rtol.value_or(method.rtol);
-    method.atol = m.simulate.atol.value_or(method.atol);
+    method.rtol = m.settings->simulate.rtol.value_or(method.rtol);
+    method.atol = m.settings->simulate.atol.value_or(method.atol);
     method.keep_arcs = false;
     integrate::Options options;
-    options.t_end = *m.simulate.t_end;
+    options.t_end = *m.settings->simulate.t_end;
     listen_for_interrupts();
     options.interrupted = interrupt_asked;
     return integrate::simulate(m, method, options);
@@ -149,7 +151,7 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     report.model = m.name;
     report.coordinates = m.coordinates;
     report.alpha = c.alpha;
-    report.warnings = m.warnings;
+    report.warnings = m.settings->warnings;
     report.at = integrate::collision_at(m, s.t, s.q, s.u_minus, s.closed);
     if (report.at.singular)
         throw Error("the mass matrix is not positive definite at this state", {c.common.model, 0, 0});

@@ -15,6 +15,7 @@
 #include "saltus/io/results/motion_files.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/orbit/orbit.hpp"
 #include "saltus/sensitivity/variables.hpp"
 

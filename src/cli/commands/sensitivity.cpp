@@ -12,6 +12,8 @@
 #include "saltus/io/report/sensitivity_report.hpp"
 #include "saltus/io/report/study_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::cli {
@@ -42,13 +44,13 @@ std::vector<std::string> listed_names(const std::vector<std::string>& texts) {
 }
 
 integrate::Method method_of(const SensitivityCommand& c, const model::Model& m) {
-    const std::string name = !c.method.empty()                ? c.method
-                             : m.simulate.method == "penalty" ? m.simulate.method
-                                                              : std::string("event");
+    const std::string name = !c.method.empty()                          ? c.method
+                             : m.settings->simulate.method == "penalty" ? m.settings->simulate.method
+                                                                        : std::string("event");
     const auto tolerances = [&](auto method) {
         method.rtol *= tolerance_factor, method.atol *= tolerance_factor;
-        method.rtol = positive("--rtol", c.rtol.value_or(m.simulate.rtol.value_or(method.rtol)));
-        method.atol = positive("--atol", c.atol.value_or(m.simulate.atol.value_or(method.atol)));
+        method.rtol = positive("--rtol", c.rtol.value_or(m.settings->simulate.rtol.value_or(method.rtol)));
+        method.atol = positive("--atol", c.atol.value_or(m.settings->simulate.atol.value_or(method.atol)));
         return method;
     };
     if (name == "event") return tolerances(integrate::EventDriven{});

@@ -10,7 +10,9 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::cli {
@@ -65,22 +67,22 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
 void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     // Outputs and mean forces are evaluated along the arcs.
     const bool keep_arcs = !c.common.out.empty() || c.common.json || model::has_outputs(m);
-    plan.method_name = c.method.empty() ? m.simulate.method : c.method;
+    plan.method_name = c.method.empty() ? m.settings->simulate.method : c.method;
     const auto unused = [&](const char* option, bool given) {
         if (given) plan.warnings.push_back(std::string(option) + " is not used by method " + plan.method_name);
     };
     if (plan.method_name == "moreau") {
-        plan.method = moreau_method(c, m.simulate, keep_arcs);
+        plan.method = moreau_method(c, m.settings->simulate, keep_arcs);
         unused("--rtol", c.rtol.has_value());
         unused("--atol", c.atol.has_value());
         unused("--max-step", c.max_step.has_value());
         return;
     }
     if (plan.method_name == "event") {
-        plan.method = smooth_method<integrate::EventDriven>(c, m.simulate, keep_arcs);
+        plan.method = smooth_method<integrate::EventDriven>(c, m.settings->simulate, keep_arcs);
     } else if (plan.method_name == "penalty") {
         model::refuse_unsupported(m, model::Analysis::penalty, {c.common.model, 0, 0});
-        plan.method = smooth_method<integrate::Penalty>(c, m.simulate, keep_arcs);
+        plan.method = smooth_method<integrate::Penalty>(c, m.settings->simulate, keep_arcs);
     } else {
         throw Error("unknown method '" + c.method + "'", {"--method", 0, 0}, "allowed are event, moreau and penalty");
     }
@@ -130,7 +132,7 @@ void resume_if_possible(const SimulateCommand& c, const io::LoadedModel& loaded,
 
 void choose_time(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     const Place place{c.t_end ? "--t-end" : c.common.model, 0, 0};
-    const std::optional<double> t_end = c.t_end ? c.t_end : m.simulate.t_end;
+    const std::optional<double> t_end = c.t_end ? c.t_end : m.settings->simulate.t_end;
     if (!t_end) throw Error(no_end_time, place, "give --t-end, or t_end in [simulate]");
     if (!std::isfinite(*t_end) || !(*t_end > plan.start.t))
         throw Error("t_end is " + number_text(*t_end) +

@@ -10,6 +10,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/systems/detail/joined_system.hpp"
 
 namespace saltus::model {
@@ -25,6 +26,11 @@ constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
 std::string quoted(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace
+
+std::shared_ptr<const Settings> no_settings() {
+    static const auto none = std::make_shared<const Settings>();
+    return none;
+}
 
 Model build(const Description& description, const BuildOptions& options) {
     return Builder(description, options).build();
@@ -75,13 +81,14 @@ Model Builder::build() {
     judge_time();
     regularise_mass();
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
+        if (!states_[i].used) settings_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
     for (std::size_t k = 0; k < definition_used_.size(); ++k)
         if (definition_used_[k] == 0)
-            model_.warnings.push_back("'" + model_.definitions[k].name + "' of [let] is not used");
+            settings_.warnings.push_back("'" + settings_.definitions[k].name + "' of [let] is not used");
     make_system();
     check_coefficients(model_);
     check_start();
+    model_.settings = std::make_shared<const Settings>(std::move(settings_));
     return std::move(model_);
 }
 
@@ -220,8 +227,8 @@ bool Builder::depends_on_time(Expr e) {
 void Builder::warn_of_kinks(Expr e, const std::string& what) {
     const std::vector<std::string> names = expr::kinks(f_.graph, e, of_state);
     if (!names.empty())
-        model_.warnings.push_back(what + " uses " + listing(names) +
-                                  ": it is differentiated piecewise and has no second derivative at the kink");
+        settings_.warnings.push_back(what + " uses " + listing(names) +
+                                     ": it is differentiated piecewise and has no second derivative at the kink");
 }
 
 // --- rows ----------------------------------------------------------------------------------------------------
@@ -656,17 +663,17 @@ void Builder::add_defaults() {
     if (std::find(methods.begin(), methods.end(), s.method.word) == methods.end())
         throw Error("unknown method '" + s.method.word + "' in [simulate]", s.method.place,
                     "allowed are " + listing(methods));
-    model_.simulate.method = s.method.word;
+    settings_.simulate.method = s.method.word;
     const auto take = [&](const Field& field, const std::string& what, std::optional<double>& to) {
         if (!field.given) return;
         to = number(field, what + " in [simulate]");
         if (!(*to > 0.0))
             throw Error(what + " in [simulate] is " + number_text(*to) + ", it must be > 0", field.place());
     };
-    take(s.t_end, "t_end", model_.simulate.t_end);
-    take(s.h, "h", model_.simulate.h);
-    take(s.rtol, "rtol", model_.simulate.rtol);
-    take(s.atol, "atol", model_.simulate.atol);
+    take(s.t_end, "t_end", settings_.simulate.t_end);
+    take(s.h, "h", settings_.simulate.h);
+    take(s.rtol, "rtol", settings_.simulate.rtol);
+    take(s.atol, "atol", settings_.simulate.atol);
 }
 
 /// Slip rows were counted from the first slip. Now the number of constraints and contacts is known, and they get their
@@ -699,7 +706,7 @@ void Builder::add_regions() {
         const Expr inner = left.op == expr::Op::abs ? left.a : node.a;
         f_.regions.push_back(f_.graph.sub(node.b, inner));
         if (left.op == expr::Op::abs) f_.regions.push_back(f_.graph.add(node.b, inner));
-        model_.regions.push_back(field.source.text);
+        settings_.regions.push_back(field.source.text);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 
@@ -185,7 +186,7 @@ void Builder::add_drawing() {
             const auto found = parameter_index_.find(name);
             if (found == parameter_index_.end()) return std::nullopt;
             states_[found->second].used = true;
-            return access->graph.constant(model_.parameters[found->second].value);
+            return access->graph.constant(settings_.parameters[found->second].value);
         },
         [&](std::string_view name) { return find_coordinate(name); },
         [&] {
@@ -193,7 +194,7 @@ void Builder::add_drawing() {
             for (const Entry& e : parameters_) names.push_back(e.name);
             return names;
         },
-        model_.definitions, [this](std::size_t k) { definition_used_[k] = 1; });
+        settings_.definitions, [this](std::size_t k) { definition_used_[k] = 1; });
     access = &numbers;
     Points points(numbers);
     if (d_.draw) {

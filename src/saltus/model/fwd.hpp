@@ -16,6 +16,7 @@ struct Friction;
 struct Layout;
 struct Model;
 struct Pattern;
+struct Settings;
 struct Slider;
 struct Terms;
 class Drawing;

@@ -10,6 +10,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::model {
 
@@ -33,7 +34,7 @@ public:
         const At here = at(model, 0.0, model.q0, model.u0);
         model.system->coefficients(here, workspace_.scratch(), coefficients_);
         result_.energy = model.system->energy(here, workspace_.scratch());
-        result_.warnings = model.warnings;
+        result_.warnings = model.settings->warnings;
     }
 
     Inspection inspect() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/model/definitions.hpp"
 
 namespace saltus::model {
 
@@ -31,6 +32,16 @@ struct ControlLoop {
 struct SimulationDefaults {
     std::optional<double> t_end, h, rtol, atol;  ///< end time and step in s; tolerances of the event-driven method
     std::string method = "event";                ///< event, moreau or penalty
+};
+
+/// What a description says beside the mechanics (Model::settings).
+struct Settings {
+    std::vector<Parameter> parameters;    ///< in the order of the file
+    std::vector<Definition> definitions;  ///< auxiliary expressions, for texts that are read with the model's names
+    std::optional<ControlLoop> control;   ///< the feedback that the system contains, if any
+    SimulationDefaults simulate;
+    std::vector<std::string> regions;   ///< region of [certify], as written
+    std::vector<std::string> warnings;  ///< remarks of the checks while the model was built
 };
 
 }  // namespace saltus::model

@@ -8,6 +8,7 @@
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {
@@ -212,7 +213,7 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case time_dependence: return whole(!m.scleronomic || !m.autonomous);
         case no_formulas: return whole(m.system->symbolic() == nullptr);
         case no_derivatives: return whole(m.system->jacobians() == nullptr);
-        case no_control: return whole(!m.control);
+        case no_control: return whole(!m.settings->control);
         case sampled_control:  // of one part of the model, so that every analysis refuses it (refuse_elements)
             return sampled_law(m) != nullptr ? std::optional<std::string>("period of [control]") : std::nullopt;
         case Feature::damping_left_out: return whole(m.outputs != nullptr && m.outputs->damping_left_out);

@@ -15,6 +15,7 @@
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
@@ -253,7 +254,7 @@ bool prepare_autonomous(Search& s) {
     }
     const double wait = s.options.search_time > 0.0 ? s.options.search_time
                         : s.options.settle > 0.0    ? s.options.settle
-                                                    : s.model.simulate.t_end.value_or(0.0);
+                                                    : s.model.settings->simulate.t_end.value_or(0.0);
     if (!(wait > 0.0))
         throw Error("the time in which the motion returns is not known", {"--settle", 0, 0}, "give --settle");
     const trajectory::Trajectory motion = s.map.motion(0.0, x, wait);
@@ -481,7 +482,7 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
     const trajectory::State start = options.guess.value_or(trajectory::State{0.0, model.q0, model.u0});
     const double wait = options.settle > 0.0 ? options.settle
                         : options.period     ? 10.0 * *options.period * options.multiple
-                                             : model.simulate.t_end.value_or(1.0);
+                                             : model.settings->simulate.t_end.value_or(1.0);
     const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
     const auto [low, high] = range_of(visit);
     std::vector<Orbit> orbits;

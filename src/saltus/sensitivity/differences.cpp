@@ -11,6 +11,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
 

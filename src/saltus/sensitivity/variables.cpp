@@ -12,6 +12,7 @@
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::sensitivity {
 
@@ -24,7 +25,7 @@ Variable parameter_variable(const Parameter& p) { return {Variable::Kind::parame
 
 std::vector<std::string> independent_names(const Model& model) {
     std::vector<std::string> names;
-    for (const Parameter& p : model.parameters)
+    for (const Parameter& p : model.settings->parameters)
         if (p.column >= 0 && !p.structural) names.push_back(p.name);
     return names;
 }
@@ -59,7 +60,7 @@ std::vector<std::string> sources_of(const Model& model, const model::Description
         for (const model::Entry& entry : description.parameters) {
             if (entry.name != at) continue;
             const std::string& text = entry.value.source.text;
-            for (const Parameter& p : model.parameters) {
+            for (const Parameter& p : model.settings->parameters) {
                 if (!mentions(text, p.name) || std::find(seen.begin(), seen.end(), p.name) != seen.end()) continue;
                 seen.push_back(p.name);
                 (p.column >= 0 ? sources : open).push_back(p.name);
@@ -79,7 +80,7 @@ Variable variable(const Model& model, const std::string& name, const model::Desc
         return {velocity ? Variable::Kind::velocity : Variable::Kind::position, i, name,
                 velocity ? model.u0[k] : model.q0[k]};
     }
-    for (const Parameter& p : model.parameters) {
+    for (const Parameter& p : model.settings->parameters) {
         if (p.name != name) continue;
         if (p.structural)
             throw Error("'" + name +
@@ -133,7 +134,7 @@ Symbols symbols_of(const Model& model, expr::Graph& graph, double t, const std::
     for (std::size_t i = 0; i < q.size(); ++i) add(model.coordinates[i], expr::Kind::position, q[i]);
     for (std::size_t i = 0; i < u.size(); ++i) add(model.coordinates[i] + "'", expr::Kind::velocity, u[i]);
     std::vector<std::string> of_column(static_cast<std::size_t>(model.layout().parameters));
-    for (const Parameter& p : model.parameters)
+    for (const Parameter& p : model.settings->parameters)
         if (p.column >= 0) of_column[static_cast<std::size_t>(p.column)] = p.name;
     for (std::size_t k = 0; k < of_column.size(); ++k) add(of_column[k], expr::Kind::parameter, model.p[k]);
     return s;
@@ -148,7 +149,7 @@ expr::Scope scope_of(const Model& model, const Symbols& s) {
     };
     scope.names = [&s] { return s.names; };
     scope.refusal = [&model](std::string_view name) -> std::string {
-        for (const Parameter& p : model.parameters)
+        for (const Parameter& p : model.settings->parameters)
             if (p.name == name && p.column < 0) return "it is computed from other parameters: write it out";
         return {};
     };
@@ -178,7 +179,7 @@ Output output_of(const Model& model, const std::string& expression, double t, co
     source.text = expression;
     source.place = {"--output", 0, 0};
     // Outputs of the model that are functions of the state are known by their names too.
-    std::vector<model::Definition> definitions = model.definitions;
+    std::vector<model::Definition> definitions = model.settings->definitions;
     if (const model::Outputs* const outputs = model.outputs.get())
         for (const model::Output& o : outputs->list)
             if (model::replace_calls(o.source, model::quantity_functions()).calls.empty())

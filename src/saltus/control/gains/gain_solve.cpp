@@ -10,6 +10,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::control {
 
@@ -309,11 +311,11 @@ const model::Parameter& parameter_of(const model::Model& nominal, const Unknown&
     for (const auto& [name, value] : options.run.build.set)
         if (name == unknown.name)
             throw Error("'" + name + "' is both set and solved for", {"--solve-for", 0, 0}, "drop one of the two");
-    const auto found = std::find_if(nominal.parameters.begin(), nominal.parameters.end(),
+    const auto found = std::find_if(nominal.settings->parameters.begin(), nominal.settings->parameters.end(),
                                     [&](const model::Parameter& p) { return p.name == unknown.name; });
-    if (found == nominal.parameters.end()) {
+    if (found == nominal.settings->parameters.end()) {
         std::vector<std::string> names;
-        for (const model::Parameter& p : nominal.parameters) names.push_back(p.name);
+        for (const model::Parameter& p : nominal.settings->parameters) names.push_back(p.name);
         throw Error("the model has no parameter '" + unknown.name + "'", {"--solve-for", 0, 0},
                     did_you_mean(unknown.name, names));
     }

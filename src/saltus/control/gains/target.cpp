@@ -14,6 +14,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::control {
 
@@ -95,8 +96,9 @@ std::optional<Symbol> find_symbol(std::string_view name, const model::Model& mod
         if (q == name) return Symbol{Symbol::What::position, i, 0, text_name};
         if (q + "'" == name) return Symbol{Symbol::What::velocity, i, 0, text_name};
     }
-    for (std::size_t p = 0; p < model.parameters.size(); ++p)
-        if (model.parameters[p].name == name) return Symbol{Symbol::What::parameter, static_cast<int>(p), 0, text_name};
+    for (std::size_t p = 0; p < model.settings->parameters.size(); ++p)
+        if (model.settings->parameters[p].name == name)
+            return Symbol{Symbol::What::parameter, static_cast<int>(p), 0, text_name};
     if (name == "t") return Symbol{Symbol::What::time, 0, 0, text_name};
     if (name == "settling_time") return Symbol{Symbol::What::settling, 0, 0, text_name};
     if (name == "impacts") return Symbol{Symbol::What::impacts, 0, 0, text_name};
@@ -152,13 +154,13 @@ Target::Target(const std::string& text, const model::Model& model) : text_(text)
             names.push_back(q);
             names.push_back(q + "'");
         }
-        for (const model::Parameter& p : model.parameters) names.push_back(p.name);
+        for (const model::Parameter& p : model.settings->parameters) names.push_back(p.name);
         for (const std::string& e : element_names(model)) names.push_back("lambda(" + e + ")");
         return names;
     };
     scope.what = "the target";
     // The names of [output] stand for their expressions, as those of [let] do.
-    std::vector<model::Definition> definitions = model.definitions;
+    std::vector<model::Definition> definitions = model.settings->definitions;
     if (const model::Outputs* const outputs = model.outputs.get())
         for (const model::Output& o : outputs->list) definitions.push_back({o.name, without_calls(o.source)});
     const auto side = [&](const std::string& part) {
@@ -211,7 +213,7 @@ std::optional<double> number(const model::Model& model, const Measures& run, Tar
         case What::time: return run.end.t;
         case What::position: return steady ? run.steady.q[i] : run.end.q[i];
         case What::velocity: return steady ? 0.0 : run.end.u[i];
-        case What::parameter: return model.parameters[i].value;
+        case What::parameter: return model.settings->parameters[i].value;
         case What::settling: return run.settling_time;
         case What::impacts: return static_cast<double>(run.impacts);
         case What::peak_impulse: return run.peak_impulse;
@@ -261,7 +263,7 @@ std::optional<double> Target::steady_derivative(const model::Model& model, const
     using What = Symbol::What;
     const Parsed& in = *parsed_;
     int column = -1;
-    for (const model::Parameter& p : model.parameters)
+    for (const model::Parameter& p : model.settings->parameters)
         if (p.name == parameter && !p.structural) column = p.column;
     if (column < 0 || !run.steady.found) return {};
     const std::optional<RestDerivative> change = rest_derivative(statics, run.steady, column);
@@ -280,8 +282,9 @@ std::optional<double> Target::steady_derivative(const model::Model& model, const
             rates.lambda = change->lambda;
             rate = steady_force(model, rates, s);
         } else if (s.what == What::parameter) {
-            if (model.parameters[i].column < 0) return {};  // a dependent parameter: its derivative is not known here
-            rate = model.parameters[i].column == column ? 1.0 : 0.0;
+            if (model.settings->parameters[i].column < 0)
+                return {};  // a dependent parameter: its derivative is not known here
+            rate = model.settings->parameters[i].column == column ? 1.0 : 0.0;
         } else if (s.what != What::velocity && (*results)[2 + k] != 0.0) {
             return {};
         }

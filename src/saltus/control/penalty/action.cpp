@@ -10,6 +10,7 @@
 #include "saltus/control/gains/measures.hpp"
 #include "saltus/control/penalty/detail/second_variation.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::control {
 

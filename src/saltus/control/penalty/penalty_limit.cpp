@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::control {

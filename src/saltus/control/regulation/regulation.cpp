@@ -7,6 +7,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_rows.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::control {
@@ -189,7 +191,7 @@ void add_fixed_points(Certificate& t, const model::Model& m, const Statics& stat
 }
 
 /// Fewer coordinates are actuated than there are (p < n).
-bool under_actuated(const model::Model& m) { return static_cast<int>(m.control->actuated.size()) < m.size(); }
+bool under_actuated(const model::Model& m) { return static_cast<int>(m.settings->control->actuated.size()) < m.size(); }
 
 /// Examines Theorem 6 and adds its rows and results to the certificate.
 void certify_springs(const Domain& domain, const Row& law, const std::vector<double>& from, long budget,
@@ -326,7 +328,7 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                 {"b_upper", inertia.upper},
                 {"a_lower", bounds.lower},
                 {"a_upper", bounds.upper},
-                {"actuated", static_cast<double>(m.control->actuated.size())}};
+                {"actuated", static_cast<double>(m.settings->control->actuated.size())}};
     if (rest.found) {
         if (out.rigid == Scope::global) add_stability_margin(t, inertia, bounds);
         statics.at(rest.q);

@@ -126,6 +126,8 @@ bool Dynamics::shape_friction() {
     return changed;
 }
 
+bool Dynamics::friction_keeps_shape() const { return !orthotropic_ || model_.layout().coefficients_constant; }
+
 bool Dynamics::friction_changes_shape() const {
     if (friction_keeps_shape()) return false;
     for (FrictionPart part : layout_.parts) {

@@ -9,8 +9,8 @@
 #include "saltus/integrate/mode/mode.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
 namespace saltus::integrate {
@@ -54,7 +54,7 @@ public:
     /// Whether shape_friction would change something, at the last evaluate_terms.
     bool friction_changes_shape() const;
     /// Whether no state changes the shape of friction: no law is orthotropic, or all coefficients are constant.
-    bool friction_keeps_shape() const { return !orthotropic_ || model_.layout().coefficients_constant; }
+    bool friction_keeps_shape() const;
     /// The mode in force with the directions of slip in planes as the velocities of the last evaluate_terms have them.
     /// Directions of parts with one row, and of parts that hardly move, stay.
     SystemMode followed_mode() const;

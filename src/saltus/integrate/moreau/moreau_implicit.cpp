@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 // With v = u⁺ − u the θ-method has the state (1−θ)q + θq⁺ and the velocity (1−θ)u + θu⁺ = u + θv in the force. From
 // q⁺ = q + Δt((1−θ)u + θu⁺) = q + Δt u + θΔt v follows
@@ -21,6 +22,8 @@ constexpr int block_size = 3;  // coordinates of one block of the sparse matrix:
 constexpr double difference_ratio = 1e-7;
 
 }  // namespace
+
+bool ImplicitForces::dense() const { return model_.size() <= max_dense_size; }
 
 ImplicitForces::ImplicitForces(const model::Model& model)
     : model_(model),

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/jacobians.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/solvers/linear/block_lu.hpp"
 #include "saltus/solvers/linear/dense_lu.hpp"
 
@@ -48,7 +48,7 @@ private:
 
     /// Up to this number of coordinates a dense matrix is faster than a sparse one.
     static constexpr int max_dense_size = 24;
-    bool dense() const { return model_.size() <= max_dense_size; }
+    bool dense() const;
     void analyse();
     double& element(const Place& place);
 

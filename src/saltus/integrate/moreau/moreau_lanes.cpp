@@ -10,6 +10,7 @@
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate::moreau {

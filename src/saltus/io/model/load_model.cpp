@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "saltus/model/model.hpp"
+
 namespace saltus::io {
 
 LoadedModel load_model(const std::string& path, const model::BuildOptions& build) {

@@ -5,6 +5,7 @@
 
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

@@ -17,6 +17,7 @@
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::io {
 

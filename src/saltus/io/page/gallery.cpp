@@ -11,6 +11,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::io {
 
@@ -177,7 +179,7 @@ double formula_value(const std::string& formula, const model::Description& descr
     model::BuildOptions options;
     options.set = set;
     const model::Model m = model::build(d, options);
-    return m.parameters.back().value;
+    return m.settings->parameters.back().value;
 }
 
 }  // namespace saltus::io

@@ -10,6 +10,7 @@
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::io {
@@ -153,14 +154,14 @@ std::string matrix_text(const Matrix& K) {
 /// Control, penalty, perturbation, defaults of the simulation, and how far the initial state was moved.
 std::string block_lines(const Model& m, const Inspection& i) {
     std::string text;
-    if (m.control) {
-        text += fmt::format(
-            "  control     on {}: {}Kv {}; closed loop, its potential counts in the energy\n",
-            listing(m.control->actuated),
-            m.control->shaping.empty()
-                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
-                : fmt::format("shaped potential {}, ", m.control->shaping),
-            matrix_text(m.control->Kv));
+    if (m.settings->control) {
+        text += fmt::format("  control     on {}: {}Kv {}; closed loop, its potential counts in the energy\n",
+                            listing(m.settings->control->actuated),
+                            m.settings->control->shaping.empty()
+                                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.settings->control->Kp),
+                                              numbers(m.settings->control->reference))
+                                : fmt::format("shaped potential {}, ", m.settings->control->shaping),
+                            matrix_text(m.settings->control->Kv));
         const model::Outputs* const outputs = m.outputs.get();
         if (outputs != nullptr && !outputs->tracked.empty())
             text += "              the reference moves; its value at t = 0 is shown\n";
@@ -185,9 +186,10 @@ std::string block_lines(const Model& m, const Inspection& i) {
             "  penalty     for {}, k {}\n", counted(with_penalty, "contact"),
             softest == stiffest ? fmt::format("{:.6g}", softest) : fmt::format("{:.6g} to {:.6g}", softest, stiffest));
     if (m.perturbable) text += m.perturbed ? "  perturbation applied\n" : "  perturbation given, not applied here\n";
-    if (m.simulate.t_end)
-        text += fmt::format("  simulate    to t = {:.6g}, method {}{}\n", *m.simulate.t_end, m.simulate.method,
-                            m.simulate.h ? fmt::format(", h = {:.6g}", *m.simulate.h) : "");
+    if (m.settings->simulate.t_end)
+        text += fmt::format("  simulate    to t = {:.6g}, method {}{}\n", *m.settings->simulate.t_end,
+                            m.settings->simulate.method,
+                            m.settings->simulate.h ? fmt::format(", h = {:.6g}", *m.settings->simulate.h) : "");
     if (m.start_moved > 0.0)
         text += fmt::format("  repaired    the initial state was moved by at most {:.3g}\n", m.start_moved);
     return text;
@@ -254,11 +256,11 @@ Json redundant_json(const Inspection& i) {
 
 /// The defaults of [simulate].
 Json simulate_json(const Model& m) {
-    Json simulate{{"method", m.simulate.method}};
-    if (m.simulate.t_end) simulate["t_end"] = *m.simulate.t_end;
-    if (m.simulate.h) simulate["h"] = *m.simulate.h;
-    if (m.simulate.rtol) simulate["rtol"] = *m.simulate.rtol;
-    if (m.simulate.atol) simulate["atol"] = *m.simulate.atol;
+    Json simulate{{"method", m.settings->simulate.method}};
+    if (m.settings->simulate.t_end) simulate["t_end"] = *m.settings->simulate.t_end;
+    if (m.settings->simulate.h) simulate["h"] = *m.settings->simulate.h;
+    if (m.settings->simulate.rtol) simulate["rtol"] = *m.settings->simulate.rtol;
+    if (m.settings->simulate.atol) simulate["atol"] = *m.settings->simulate.atol;
     return simulate;
 }
 
@@ -267,9 +269,9 @@ Json simulate_json(const Model& m) {
 std::string check_text(const Model& m, const Inspection& i, const std::string& file) {
     std::string text = fmt::format("{}  ({})\n  {}\n", m.name, file, headline(m, i));
     const std::string indent(14, ' ');
-    if (!m.parameters.empty()) {
+    if (!m.settings->parameters.empty()) {
         std::vector<std::string> items;
-        for (const Parameter& p : m.parameters)
+        for (const Parameter& p : m.settings->parameters)
             items.push_back(fmt::format("{} = {:.9g}{}", p.name, p.value, p.column < 0 ? " (derived)" : ""));
         text += "  parameters  " + flow(items, indent.size()) + "\n";
     }
@@ -325,7 +327,7 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     j["coordinates"] = m.coordinates;
     j["degrees_of_freedom"] = i.degrees_of_freedom;
     Json parameters = Json::object(), derived = Json::array();
-    for (const Parameter& p : m.parameters) {
+    for (const Parameter& p : m.settings->parameters) {
         parameters[p.name] = p.value;
         if (p.column < 0) derived.push_back(p.name);
     }
@@ -356,12 +358,12 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
         {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", redundant_json(i)}};
     const PerturbationIndex index = perturbation_index(m);
     j["perturbation_index"] = {{"free", index.free}, {"largest", index.largest}};
-    if (m.control)
-        j["control"] = {{"actuated", m.control->actuated},
-                        {"Kp", matrix_json(m.control->Kp)},
-                        {"Kv", matrix_json(m.control->Kv)},
-                        {"reference", m.control->reference},
-                        {"shaping", m.control->shaping}};
+    if (m.settings->control)
+        j["control"] = {{"actuated", m.settings->control->actuated},
+                        {"Kp", matrix_json(m.settings->control->Kp)},
+                        {"Kv", matrix_json(m.settings->control->Kv)},
+                        {"reference", m.settings->control->reference},
+                        {"shaping", m.settings->control->shaping}};
     if (m.perturbable) j["perturbation"] = {{"applied", m.perturbed}};
     j["simulate"] = simulate_json(m);
     j["start_moved"] = m.start_moved;

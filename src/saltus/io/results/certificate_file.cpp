@@ -11,6 +11,8 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/results/detail/sha256.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::io {
 
@@ -52,7 +54,7 @@ Json value(const ClaimValue& v) {
 Json model_part(const LoadedModel& loaded) {
     Json overrides = Json::object(), parameters = Json::object();
     for (const auto& [name, text] : loaded.build.set) overrides[name] = text;
-    for (const model::Parameter& p : loaded.model.parameters) parameters[p.name] = exact(p.value);
+    for (const model::Parameter& p : loaded.model.settings->parameters) parameters[p.name] = exact(p.value);
     return {{"name", loaded.model.name},
             {"text", loaded.file.text},
             {"sha256", sha256(loaded.file.text)},

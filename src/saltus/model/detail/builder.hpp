@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
 
@@ -201,7 +203,8 @@ private:
     Formulas f_;
     PointFormulas points_;
     bool has_points_ = false;
-    Model model_;  // the result; rows of slips are counted from the first slip until shift_slip_rows
+    Settings settings_;  // becomes Model::settings at the end
+    Model model_;        // the result; rows of slips are counted from the first slip until shift_slip_rows
 };
 
 }  // namespace saltus::model

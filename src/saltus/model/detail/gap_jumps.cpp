@@ -7,6 +7,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/expr/jumps.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 
@@ -49,7 +50,7 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
     for (std::size_t i = 0; i < f_.p.size(); ++i) values.emplace_back(f_.p[i], f_.graph.constant(p_[i]));
     // The box around the initial state: a unit, or the size of the coordinate; the duration of the motion.
     std::vector<Expr> variables{f_.t};
-    std::vector<double> center{0.0}, reach{model_.simulate.t_end.value_or(1.0)};
+    std::vector<double> center{0.0}, reach{settings_.simulate.t_end.value_or(1.0)};
     for (std::size_t i = 0; i < f_.q.size(); ++i) {
         variables.push_back(f_.q[i]);
         center.push_back(model_.q0[static_cast<std::size_t>(f_.index[i])]);
@@ -81,17 +82,17 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
     };
     if (!found.jump) {
         if (!found.decided)
-            model_.warnings.push_back(what + " switches: it is continuous at " +
-                                      counted(static_cast<std::size_t>(found.points), "point") +
-                                      " of its switching surfaces that were sampled, which is no proof");
+            settings_.warnings.push_back(what + " switches: it is continuous at " +
+                                         counted(static_cast<std::size_t>(found.points), "point") +
+                                         " of its switching surfaces that were sampled, which is no proof");
         if (found.doubt)
-            model_.warnings.push_back(what + ' ' + found.doubt->reason +
-                                      (found.doubt->at.empty() ? "" : " near " + place_text(found.doubt->at)) +
-                                      ": not examined, and a motion that passes there may be wrong");
+            settings_.warnings.push_back(what + ' ' + found.doubt->reason +
+                                         (found.doubt->at.empty() ? "" : " near " + place_text(found.doubt->at)) +
+                                         ": not examined, and a motion that passes there may be wrong");
         else if (found.limits > 0)
-            model_.warnings.push_back(what +
-                                      " has a denominator that vanishes: samples around its zeros show a limit, "
-                                      "which is no proof");
+            settings_.warnings.push_back(what +
+                                         " has a denominator that vanishes: samples around its zeros show a limit, "
+                                         "which is no proof");
         return;
     }
     throw Error(fmt::format("{} jumps from {:.6g} to {:.6g} at {} ({})", what, found.jump->before, found.jump->after,

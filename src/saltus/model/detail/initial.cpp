@@ -11,6 +11,7 @@
 #include "saltus/model/detail/magnitude.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 

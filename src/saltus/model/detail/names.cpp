@@ -5,6 +5,7 @@
 
 #include "saltus/model/detail/builder.hpp"
 #include "saltus/model/detail/magnitude.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 
@@ -146,7 +147,7 @@ void Builder::declare_parameters() {
         parameter.value = value;
         if (!states_[i].derived)
             parameter.column = static_cast<int>(std::find(f_.p.begin(), f_.p.end(), states_[i].value) - f_.p.begin());
-        model_.parameters.push_back(std::move(parameter));
+        settings_.parameters.push_back(std::move(parameter));
     }
 }
 
@@ -156,19 +157,19 @@ void Builder::declare_definitions() {
         check_new_name(e.name, "the expression", e.place);
         if (parameter_index_.contains(e.name))
             throw Error("the expression '" + e.name + "' is named like a parameter", e.place, "choose another name");
-        for (const Definition& d : model_.definitions)
+        for (const Definition& d : settings_.definitions)
             if (d.name == e.name)
                 throw Error("the expression '" + e.name + "' is given twice", e.place, "remove one of them");
-        model_.definitions.push_back({e.name, e.value.source});
+        settings_.definitions.push_back({e.name, e.value.source});
     }
-    definition_used_.assign(model_.definitions.size(), 0);
+    definition_used_.assign(settings_.definitions.size(), 0);
 }
 
 /// Reads every expression of [let] once, so that errors in those that nothing mentions are found too.
 void Builder::check_definitions() {
-    for (const Definition& d : model_.definitions)
+    for (const Definition& d : settings_.definitions)
         parse(Field(d.source), "'" + d.name + "' of [let]", expr::time | expr::position | expr::velocity);
-    definition_used_.assign(model_.definitions.size(), 0);
+    definition_used_.assign(settings_.definitions.size(), 0);
 }
 
 /// Reads the expression of a parameter, after those that it mentions (depth first). If a parameter is met again while
@@ -312,7 +313,7 @@ expr::Scope Builder::scope(std::string what, Kinds allowed) {
         may.emplace_back("parameters");
         return "it may depend on " + listing(may) + (may.size() == 1 ? " only" : "");
     };
-    return with_definitions(f_.graph, model_.definitions, std::move(s),
+    return with_definitions(f_.graph, settings_.definitions, std::move(s),
                             [this](std::size_t k) { definition_used_[k] = 1; });
 }
 

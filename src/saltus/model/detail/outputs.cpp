@@ -9,6 +9,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 
@@ -222,7 +223,7 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
             if (call.symbol == name) return quantity(call);
         if (const auto found = parameter_index_.find(name); found != parameter_index_.end()) {
             states_[found->second].used = true;
-            return graph.constant(model_.parameters[found->second].value);
+            return graph.constant(settings_.parameters[found->second].value);
         }
         const bool prime = name.ends_with('\'');
         const std::optional<int> c = find_coordinate(prime ? name.substr(0, name.size() - 1) : name);
@@ -240,7 +241,7 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         check_new_name(o.name, "the output", o.place);
         if (parameter_index_.contains(o.name))
             throw Error("the output '" + o.name + "' is named like a parameter", o.place, "choose another name");
-        for (const Definition& d : model_.definitions)
+        for (const Definition& d : settings_.definitions)
             if (d.name == o.name)
                 throw Error("the output '" + o.name + "' is named like an expression of [let]", o.place,
                             "choose another name");
@@ -249,7 +250,7 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         calls = std::move(plain.calls);
         values.push_back(expr::parse(
             graph, plain.source,
-            with_definitions(graph, model_.definitions, scope, [this](std::size_t k) { definition_used_[k] = 1; })));
+            with_definitions(graph, settings_.definitions, scope, [this](std::size_t k) { definition_used_[k] = 1; })));
         outputs->list.push_back({o.name, o.unit, o.value.source});
     }
     std::vector<Expr> variables{t};

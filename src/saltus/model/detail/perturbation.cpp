@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 

@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::model {
 
@@ -62,7 +63,7 @@ Expr Builder::structural(const Field& field, const std::string& what) {
     const Expr e = parse(field, what, 0);
     for (const Expr x : expr::reachable(f_.graph, {&e, 1}))
         for (std::size_t i = 0; i < parameters_.size(); ++i)
-            if (states_[i].value == x) model_.parameters[i].structural = true;
+            if (states_[i].value == x) settings_.parameters[i].structural = true;
     return e;
 }
 

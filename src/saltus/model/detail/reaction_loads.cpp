@@ -17,6 +17,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 

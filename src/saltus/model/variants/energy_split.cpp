@@ -7,6 +7,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 
 namespace saltus::model {
@@ -91,6 +93,7 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
     const int first_slip = static_cast<int>(f.constraints.size() + f.gaps.size());
     Model out = model;
     out.sliders.clear();
+    Settings settings = *model.settings;
     std::vector<std::pair<Expr, Expr>> magnitudes;  // |γ| → sign γ
     for (std::size_t k = 0; k < signs.size(); ++k) {
         const Slider& slider = model.sliders[k];
@@ -112,13 +115,14 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
         std::vector<std::pair<Expr, Expr>> rest;
         for (const Expr u : f.u) rest.emplace_back(u, g.constant(0.0));
         f.slips[ix(slider.friction.first_row - first_slip)] = g.sub(gamma, expr::Substitution(g, rest)(gamma));
-        out.regions.push_back((signs[k] > 0 ? "slip of '" : "-slip of '") + slider.name + "' > 0");
+        settings.regions.push_back((signs[k] > 0 ? "slip of '" : "-slip of '") + slider.name + "' > 0");
     }
     expr::Substitution replace(g, magnitudes);
     for (Expr& force : f.f) force = replace(force);
     for (Expr& c : f.coefficients) c = replace(c);
     f.R = replace(f.R);
     out.system = std::make_shared<ExpressionSystem>(std::move(f));
+    out.settings = std::make_shared<const Settings>(std::move(settings));
     return out;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/expr/graph.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {

@@ -12,6 +12,7 @@
 #include "saltus/expr/parse.hpp"
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::sensitivity {
 
@@ -67,13 +68,13 @@ PairFunctions::PairFunctions(const model::Description& description, const model:
     scope.what = "the perturbation";
     scope.find = [&](std::string_view name) -> std::optional<Expr> {
         if (name == "t") return t;
-        for (const model::Parameter& parameter : model.parameters)
+        for (const model::Parameter& parameter : model.settings->parameters)
             if (parameter.name == name) return graph.constant(parameter.value);
         return {};
     };
     scope.names = [] { return std::vector<std::string>(); };
     scope.refusal = [](std::string_view) { return std::string(); };
-    scope = model::with_definitions(graph, model.definitions, std::move(scope));
+    scope = model::with_definitions(graph, model.settings->definitions, std::move(scope));
 
     collect(
         graph, scope, p.delta, [&](const std::string& n) { return place_of(n, model.coordinates); }, delta_of_, delta_);

@@ -12,6 +12,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/sensitivity/pair/detail/pair_contacts.hpp"
 #include "saltus/sensitivity/study/detail/study_fit.hpp"
 
@@ -94,7 +96,7 @@ void compare(const EventStudy& study, EventStudyRun& run) {
 
 void refuse_unknown(const model::Model& model, const std::string& name) {
     std::vector<std::string> known;
-    for (const model::Parameter& p : model.parameters) {
+    for (const model::Parameter& p : model.settings->parameters) {
         if (p.name == name) return;
         known.push_back(p.name);
     }

@@ -12,6 +12,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/known_levels.hpp"
@@ -62,7 +63,7 @@ public:
         if (!enclosure) return not_examined(why);
         const Enclosure& e = *enclosure;
         const StationaryPoint equilibrium = find_minimum(e, options_.at.empty() ? model_.q0 : options_.at);
-        certificate_.warnings = model_.warnings;
+        certificate_.warnings = model_.settings->warnings;
         const StationaryBox box = enclose_equilibrium(e, equilibrium);
         const Interval U_e = e.potential(box.proved() ? box.q : point_box(list_of(equilibrium.q)));
         const AdmissibleSet set(e, U_e, options_.stop);
@@ -473,7 +474,7 @@ private:
             part("angle", levels.closing);
         }
         part("U", levels.stationary);
-        if (!model_.regions.empty()) part("region", levels.region);
+        if (!model_.settings->regions.empty()) part("region", levels.region);
         if (negative_damping) part("damping", levels.damping);
         if (std::isfinite(levels.other_equilibria.value)) part("equilibria", levels.other_equilibria);
         for (const auto& [name, p] : {std::pair<const char*, const LevelPart*>{"inertia", &levels.inertia},

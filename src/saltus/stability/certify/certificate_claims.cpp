@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/proof/enclosure.hpp"
 #include "saltus/stability/certify/detail/claims/instability_claims.hpp"
 #include "saltus/stability/certify/detail/claims/linear_claims.hpp"
@@ -30,8 +31,9 @@ constexpr std::size_t max_periodic = 3;
 /// theorem of regulation.
 std::string unsupported(const model::Model& m, Theorem theorem = Theorem::attractivity) {
     const bool regulation = theorem == Theorem::regulation;
-    if (m.control && !regulation) return "feedback is not certified";
-    if (regulation && (!m.control || !m.control->shaping.empty())) return "only PD feedback is certified";
+    if (m.settings->control && !regulation) return "feedback is not certified";
+    if (regulation && (!m.settings->control || !m.settings->control->shaping.empty()))
+        return "only PD feedback is certified";
     if (regulation && (!m.sliders.empty() || !m.constraints.empty()))
         return "regulation is certified without sliders and constraints";
     if (!m.clutches.empty()) return "clutches are not certified";

@@ -43,6 +43,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
@@ -150,7 +151,7 @@ public:
             return std::move(certificate_);
         }
         const Enclosure& e = *enclosure_;
-        certificate_.warnings = model_.warnings;
+        certificate_.warnings = model_.settings->warnings;
         const std::optional<LinearSystem> linear = linear_system(e);
         if (linear) certificate_.basis = "Theorem 3";
         const StationaryPoint saddle = find_saddle(e, options_.at.empty() ? model_.q0 : options_.at);

@@ -7,6 +7,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -20,8 +21,8 @@ using trajectory::Reaction;
 /// The forces −Kp (y − reference) of a linear feedback at rest; empty without one, or if the potential is shaped.
 std::vector<std::pair<std::string, double>> feedback(const model::Model& m, const Vector& q) {
     std::vector<std::pair<std::string, double>> list;
-    if (!m.control || !m.control->shaping.empty()) return list;
-    const model::ControlLoop& c = *m.control;
+    if (!m.settings->control || !m.settings->control->shaping.empty()) return list;
+    const model::ControlLoop& c = *m.settings->control;
     const auto n = static_cast<Eigen::Index>(c.actuated.size());
     Vector error(n);
     for (Eigen::Index i = 0; i < n; ++i) {

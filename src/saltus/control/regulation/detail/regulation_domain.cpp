@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/model.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::control {
@@ -34,6 +35,8 @@ EigenvalueBounds eigenvalues(const IntervalMatrix& A) {
     const IntervalMatrix identity = IntervalMatrix::identity(A.rows());
     return {-largest_eigenvalue(negative(A), identity), largest_eigenvalue(A, identity)};
 }
+
+int Domain::contacts() const { return static_cast<int>(model.contacts.size()); }
 
 Domain::Domain(const model::Model& m)
     : model(m),

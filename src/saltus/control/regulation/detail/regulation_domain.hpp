@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "saltus/control/rest.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/proof/admissible.hpp"
 
 namespace saltus::control {
@@ -30,7 +30,7 @@ struct Domain {
     bool linear = false;
     proof::IntervalMatrix mass, hessian, damping, gradients;  ///< over `admissible`; gradients are rows × n
 
-    int contacts() const { return static_cast<int>(model.contacts.size()); }
+    int contacts() const;
 };
 
 struct EigenvalueBounds {

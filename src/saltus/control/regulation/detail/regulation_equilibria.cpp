@@ -6,6 +6,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/separation.hpp"
 

@@ -5,6 +5,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_equilibria.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/proof/cover.hpp"
 
 namespace saltus::control {

@@ -9,6 +9,7 @@
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::control {

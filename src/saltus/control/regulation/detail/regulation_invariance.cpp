@@ -7,6 +7,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::control {
 

@@ -8,6 +8,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/collision_at.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::control {
 
@@ -134,7 +136,7 @@ std::string text_of(double x) {
 
 Row law_row(const Domain& domain) {
     const model::Model& m = domain.model;
-    const model::ControlLoop& loop = *m.control;
+    const model::ControlLoop& loop = *m.settings->control;
     const bool under = static_cast<int>(loop.actuated.size()) < m.size();
     const bool shaped = !loop.shaping.empty();
     const std::string law = shaped ? "potential shaping (42)"

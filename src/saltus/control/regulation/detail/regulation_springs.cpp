@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "saltus/control/regulation/detail/regulation_rows.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::control {
 

@@ -8,6 +8,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::integrate {
 
@@ -114,7 +116,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = tools.elements;
-    out_.warnings = model.warnings;
+    out_.warnings = model.settings->warnings;
     change_.repair_energy = options.energy == EnergyRule::repair;
     recording_.compliant = settings.compliant;
     recording_.stiffness = settings.stiffness;

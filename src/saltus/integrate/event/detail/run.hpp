@@ -16,7 +16,7 @@
 #include "saltus/integrate/mode/sparse_stages.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/ode/explicit.hpp"
 #include "saltus/ode/radau.hpp"

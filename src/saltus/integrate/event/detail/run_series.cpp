@@ -7,6 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/ode/polynomial.hpp"
 
 // A smooth arc as Taylor series. Each step goes as follows:

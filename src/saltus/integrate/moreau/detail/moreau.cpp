@@ -17,6 +17,7 @@
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
@@ -74,7 +75,7 @@ public:
         out_.stepped = true;
         out_.coordinates = model.coordinates;
         out_.elements = elements_of(model);
-        out_.warnings = model.warnings;
+        out_.warnings = model.settings->warnings;
         for (std::string& text : model::approximations(model, model::Analysis::moreau))
             out_.warnings.push_back(std::move(text));
     }

@@ -8,8 +8,8 @@
 #include "saltus/expr/tape.hpp"
 #include "saltus/integrate/moreau/few_rows.hpp"
 #include "saltus/model/evaluate.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 

@@ -6,6 +6,7 @@
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
 #include "saltus/model/mass.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 

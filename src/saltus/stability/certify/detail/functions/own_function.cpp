@@ -31,6 +31,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
@@ -77,7 +78,7 @@ public:
         : model_(model), V_(V), options_(options), falls_(theorem == Theorem::attractivity) {
         certificate_.theorem = theorem;
         certificate_.basis = std::string(falls_ ? "Lyapunov's method" : "Theorem 2") + " with V = " + options.V;
-        certificate_.warnings = model.warnings;
+        certificate_.warnings = model.settings->warnings;
     }
 
     Certificate certify() {

@@ -41,6 +41,7 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/variants/energy_split.hpp"
@@ -262,7 +263,7 @@ public:
     Certificate certify() {
         certificate_.theorem = theorem_.value_or(Theorem::attractivity);
         certificate_.basis = "Lyapunov's first method, steady sliding";
-        certificate_.warnings = original_.warnings;
+        certificate_.warnings = original_.settings->warnings;
         std::string why;
         if (!find(why)) return undecided("2", text_steady, why);
         judge();

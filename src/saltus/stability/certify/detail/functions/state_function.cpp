@@ -9,6 +9,8 @@
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
 #include "saltus/model/definitions.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 
 namespace saltus::stability {
@@ -53,7 +55,7 @@ StateFunction StateFunction::read(const model::Model& model, const std::string& 
         names.emplace_back(name, f.q[i]);
         names.emplace_back(name + "'", f.u[i]);
     }
-    for (const model::Parameter& p : model.parameters)
+    for (const model::Parameter& p : model.settings->parameters)
         names.emplace_back(p.name, p.column >= 0 ? f.p[ix(p.column)] : f.graph.constant(p.value));
     expr::Scope scope;
     scope.what = "the function V";
@@ -74,7 +76,8 @@ StateFunction StateFunction::read(const model::Model& model, const std::string& 
     expr::Source source;
     source.text = text;
     source.place = {"--V", 0, 0};
-    const Expr V = expr::parse(f.graph, source, model::with_definitions(f.graph, model.definitions, std::move(scope)));
+    const Expr V =
+        expr::parse(f.graph, source, model::with_definitions(f.graph, model.settings->definitions, std::move(scope)));
     if (f.graph.depends_on(V, expr::time))
         throw Error("V depends on the time t", {"--V", 0, 0}, "write it as a function of coordinates and velocities");
     if (!f.graph.depends_on(V, state_kinds))

@@ -7,7 +7,7 @@
 
 #include "saltus/base/linalg.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/fwd.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/proof/box.hpp"
 #include "saltus/proof/matrix.hpp"

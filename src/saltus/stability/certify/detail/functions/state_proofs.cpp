@@ -11,6 +11,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::stability {
 
@@ -95,7 +96,7 @@ public:
         StateProof p;
         p.radius = radius;
         p.box = box;
-        if (!e_.model().regions.empty() && !region(box)) return false;
+        if (!e_.model().settings->regions.empty() && !region(box)) return false;
         if (r_.positive) {
             p.positive = everywhere(box, [&](const Box& b) { return positive_definite(V_.hessian(b)); });
             if (!p.positive) return false;

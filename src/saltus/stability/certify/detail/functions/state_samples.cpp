@@ -6,6 +6,8 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/stability/basin/basin_start.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
@@ -45,7 +47,7 @@ public:
 
     StateSamples run() {
         out_.radius = r_.radius;
-        out_.horizon = model_.simulate.t_end.value_or(default_horizon);
+        out_.horizon = model_.settings->simulate.t_end.value_or(default_horizon);
         const std::vector<Sample> samples = states();
         examine_values(samples);
         int motions = 0;

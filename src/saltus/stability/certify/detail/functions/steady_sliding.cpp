@@ -22,6 +22,7 @@
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
@@ -90,7 +91,7 @@ private:
         Certificate c;
         c.theorem = theorem.value_or(Theorem::attractivity);
         c.basis = "Lyapunov's first method, steady sliding";
-        c.warnings = model_.warnings;
+        c.warnings = model_.settings->warnings;
         const auto undecided = [&](const char* id, const char* text, const std::string& why) {
             c.conditions.push_back({id, text, Verdict::not_examined, why, {}});
             c.grade = Grade::not_examined;

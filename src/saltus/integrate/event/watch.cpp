@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/event/detail/step_enclosure.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/holding.hpp"
@@ -16,6 +17,9 @@ namespace saltus::integrate {
 namespace {
 
 using trajectory::ElementKind;
+
+/// The time after this part of a step.
+double from_start(const ode::Dense& step, double part) { return step.t_old() + part * (step.t_new() - step.t_old()); }
 
 }  // namespace
 
@@ -310,28 +314,108 @@ void Watcher::keep_simultaneous(ValueAtFirst value_at_first) {
     });
 }
 
-const std::vector<Found>& Watcher::search(const ode::Dense& step) {
+/// Zeros of a quantity between two times of the step, from its samples.
+std::vector<ode::Root>& Watcher::roots_of(std::size_t watch, double from, double to, bool start_counts) {
+    ode::RootSearch search;
+    search.zero = zero_[watch];
+    search.start_counts = start_counts;
+    search.leave = leave_[watch];
+    search.side = 1;
+    search.max_evaluations = Thresholds::max_root_evaluations;
+    const auto s = [&](double t) { return sample(t)[watch]; };
+    const ode::RootStatus status = ode::find_roots(s, from, to, search, roots_);
+    unresolved = unresolved || !ode::usable(status);
+    return roots_;
+}
+
+/// Searches forces and reserves at further times of the step. They come out of a linear system and are not enclosed,
+/// but the step resolves the formulas at these times (StepEnclosure::resolved_part).
+void Watcher::search_forces(const ode::Dense& step) {
+    using What = Watch::What;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const Watch& w = watches_[k];
+        const bool force = w.what == What::force || w.what == What::reserve || w.what == What::reaction;
+        const auto same = [&](const Found& f) { return f.watch == static_cast<int>(k); };
+        if (!force || w.starts_at_zero || std::any_of(found_.begin(), found_.end(), same)) continue;
+        double from = step.t_old();
+        for (int i = 1; i < StepEnclosure::samples_of_a_step; ++i) {
+            const double part = static_cast<double>(i) / (StepEnclosure::samples_of_a_step - 1);
+            const double to = i + 1 == StepEnclosure::samples_of_a_step ? step.t_new() : from_start(step, part);
+            if (sample(to)[k] < -zero_[k]) {
+                for (const ode::Root& root : roots_of(k, from, to, true))
+                    if (root.direction < 0) {
+                        found_.push_back({root.t, root.left, root.right, static_cast<int>(k)});
+                        break;
+                    }
+                break;
+            }
+            from = to;
+        }
+    }
+}
+
+/// Finds a quantity that is positive at all samples and negative in between, before the first zero that the samples
+/// show.
+void Watcher::search_between_samples(const ode::Dense& step, StepEnclosure& enclosure) {
+    using What = Watch::What;
+    using Quantity = StepEnclosure::Quantity;
+    std::vector<Quantity> quantities;
+    std::vector<std::size_t> numbers;
+    const auto add = [&](std::size_t k, Quantity::What what, int number, double sign) {
+        quantities.push_back({what, number, sign, zero_[k], watches_[k].starts_at_zero});
+        numbers.push_back(k);
+    };
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const Watch& w = watches_[k];
+        if (w.what == What::hold || w.what == What::jump) continue;
+        const ElementRows& rows = d_.elements()[ix(w.element)].rows;
+        switch (w.what) {
+            case What::gap: add(k, Quantity::What::position, rows.normal, 1.0); break;
+            case What::depth: add(k, Quantity::What::position, rows.normal, -1.0); break;
+            case What::clutch: add(k, Quantity::What::velocity, rows.normal, 1.0); break;
+            case What::slip:
+                if (d_.parts()[ix(w.part)].size == 1)
+                    add(k, Quantity::What::velocity, d_.parts()[ix(w.part)].row,
+                        d_.mode().parts[ix(w.part)].direction[0]);
+                break;
+            case What::condition:
+                add(k, Quantity::What::coefficient, d_.model().contacts[ix(rows.index)].condition,
+                    d_.mode().elements[ix(w.element)].exists ? 1.0 : -1.0);
+                break;
+            default: break;
+        }
+    }
+    if (quantities.empty()) return;
+    double until = step.t_new();
+    for (const Found& f : found_) until = std::min(until, f.left);
+    const auto dip =
+        enclosure.first_dip(quantities, until, [&](std::size_t k, double t) { return sample(t)[numbers[k]]; });
+    if (!dip) return;
+    const std::size_t k = numbers[ix(dip->quantity)];
+    for (const ode::Root& root :
+         roots_of(k, dip->after, dip->at, dip->after > step.t_old() || !watches_[k].starts_at_zero)) {
+        if (root.direction >= 0) continue;
+        std::erase_if(found_, [&](const Found& f) { return f.watch == static_cast<int>(k); });
+        found_.push_back({root.t, root.left, root.right, static_cast<int>(k)});
+        return;
+    }
+}
+
+const std::vector<Found>& Watcher::search(const ode::Dense& step, StepEnclosure* enclosure) {
     step_ = &step;
     samples_ = 0;
     found_.clear();
     const double a = step.t_old();
     const double b = step.t_new();
-    for (std::size_t k = 0; k < watches_.size(); ++k) {
-        Watch& w = watches_[k];
-        ode::RootSearch search;
-        search.zero = zero_[k];
-        search.start_counts = !w.starts_at_zero;
-        search.leave = leave_[k];
-        search.side = 1;
-        search.max_evaluations = Thresholds::max_root_evaluations;
-        const auto s = [&](double t) { return sample(t)[k]; };
-        const ode::RootStatus status = ode::find_roots(s, a, b, search, roots_);
-        unresolved = unresolved || !ode::usable(status);
-        for (const ode::Root& root : roots_) {
+    for (std::size_t k = 0; k < watches_.size(); ++k)
+        for (const ode::Root& root : roots_of(k, a, b, !watches_[k].starts_at_zero)) {
             if (root.direction >= 0) continue;
             found_.push_back({root.t, root.left, root.right, static_cast<int>(k)});
             break;
         }
+    if (enclosure != nullptr) {
+        if (needs_forces_) search_forces(step);
+        search_between_samples(step, *enclosure);
     }
     search_astray(step);
     for (std::size_t k = 0; k < watches_.size(); ++k)

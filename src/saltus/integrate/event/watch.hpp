@@ -14,6 +14,8 @@
 
 namespace saltus::integrate {
 
+class StepEnclosure;
+
 /// A quantity s(t) that is positive as long as the mode holds. Its zero is an event.
 struct Watch {
     enum class What {
@@ -72,7 +74,9 @@ public:
 
     /// The first zero from + to −, with all others at the same time up to rounding. Empty if the step has no
     /// event.
-    const std::vector<Found>& search(const ode::Dense& step);
+    /// On a step of a method without Taylor series the quantities are known at samples. With an `enclosure`, which must
+    /// have begun the step, gaps, velocities and conditions that are negative between samples are found too.
+    const std::vector<Found>& search(const ode::Dense& step, StepEnclosure* enclosure = nullptr);
 
     /// The same on the step of length h of a Taylor series. Every quantity is a polynomial there, whose first zero is
     /// found with certainty (ode::first_crossing). A touch is a zero that may only be due to rounding errors of the
@@ -117,6 +121,9 @@ private:
     void collect_watches();
     void measure(double t, const double* x);
     void measure_start(double t, const double* x, double forces);
+    std::vector<ode::Root>& roots_of(std::size_t watch, double from, double to, bool start_counts);
+    void search_forces(const ode::Dense& step);
+    void search_between_samples(const ode::Dense& step, StepEnclosure& enclosure);
     void search_astray(const ode::Dense& step);
     struct Polynomial {
         double c[ode::max_degree + 1];  // in θ = τ/h

@@ -372,6 +372,11 @@ struct Thresholds {
     static constexpr double max_dense_error = 300.0;
     static constexpr double blurred_step_part = 0.25;
     static constexpr int max_blurred_steps = 4;
+    /// A step on which a formula changes unseen (EventRun::jumps_over_a_change) is taken back and shortened at most so
+    /// many times in a row. Each time its length becomes at most 1 − 2^-24 of what it was, and usually a small part.
+    /// Too small: narrow pulses in long steps are passed. Too large: a formula that changes on every scale, such as
+    /// sin(1/x) near 0, stops the run.
+    static constexpr int max_shortened_steps = 40;
     /// An implicit step is taken back if slip in a plane becomes faster than max_speed_growth times its speed at the
     /// last Jacobian (EventRun::outgrows_jacobian); the next trial has at least the part least_step_part of its length.
     /// Too small: slip that begins needs many steps. Too large: the direction of slip follows the forces too slowly.
@@ -465,6 +470,10 @@ struct Thresholds {
     /// An event at the time of a switch is taken at least switch_nudge · max(1, |t|) later, in s, so that rounding
     /// errors of the switching function do not lead other evaluations to the old branch.
     static constexpr double switch_nudge = 16.0 * epsilon;
+    /// Other methods pass the jump of an expression by a straight line over step_over_switch · max(1, |t|), in s. Their
+    /// steps underflow a few neighbouring numbers before the jump. Too small: the line ends before the jump. Too large:
+    /// the error of the line, its length times the jump of the rate, is no longer rounding.
+    static constexpr double step_over_switch = 256.0 * epsilon;
     /// So many changes of sides at one time, per switch: the motion keeps to the jump of an expression.
     static constexpr int max_switches_at_one_time = 4;
 

@@ -248,21 +248,22 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
     advance.checked_at = t_;
     advance.longest_step = longest_series_step_;  // if the arc began as Taylor series
     method_steps_ = 0;
+    step_limit_ = ode::no_limit;
     jacobian_speeds_.clear();
     step_status_ = stepper.start(problem, t_, x_, next_step_);
     while (ode::usable(step_status_)) {
         if (asked_to_stop()) return ArcEnd::finished;
         if (options_.t_end - t_ < steps_that_end_shapes * stepper.next_step()) end_matters();
-        step_status_ = stepper.step(problem, stretch_end());
+        step_status_ = stepper.step(problem, std::min(stretch_end(), step_limit_));
         if (!ode::usable(step_status_)) break;
         if (outgrows_jacobian(stepper, problem)) continue;
         if (!stepper.dense(problem, dense_)) {
             step_status_ = ode::StepStatus::failed;
             break;
         }
-        if (blurred(stepper)) continue;
+        if (blurred(stepper) || jumps_over_a_change(stepper, problem)) continue;
         const double corner = corner_on_step(stepper.t());
-        found_ = watcher_.search(dense_);
+        found_ = watcher_.search(dense_, enclosure_->available() ? &*enclosure_ : nullptr);
         if (!found_.empty() && found_.front().right < corner) {
             stop_at_event(stepper.t(), stepper.next_step());
             return ArcEnd::events;
@@ -305,6 +306,27 @@ bool EventRun::blurred(ode::Explicit& stepper) {
     }
     ++blurred_steps_;
     stepper.undo(Thresholds::blurred_step_part);
+    return true;
+}
+
+/// Whether a formula changes on the step in a way that its method cannot have seen (StepEnclosure::resolved_part). The
+/// step has then been taken back, to be tried with a shorter length. Only so many times in a row: each time the length
+/// is at most that of the part in which the change was found.
+template <class Stepper>
+bool EventRun::jumps_over_a_change(Stepper& stepper, const ode::Problem& problem) {
+    if (!enclosure_) enclosure_.emplace(model_);
+    if (!enclosure_->available()) return false;
+    enclosure_->begin(dense_);
+    const double part = shortened_steps_ < Thresholds::max_shortened_steps ? enclosure_->resolved_part() : 1.0;
+    const double h = part * (stepper.t() - t_);
+    if (part >= 1.0 || !(t_ + h > t_)) {
+        shortened_steps_ = 0;
+        step_limit_ = ode::no_limit;
+        return false;
+    }
+    ++shortened_steps_;
+    step_limit_ = t_ + h;
+    step_status_ = stepper.start(problem, t_, x_, h);
     return true;
 }
 

@@ -11,6 +11,7 @@
 #include "saltus/integrate/event/detail/precise_sum.hpp"
 #include "saltus/integrate/event/detail/rate_jumps.hpp"
 #include "saltus/integrate/event/detail/run_tools.hpp"
+#include "saltus/integrate/event/detail/step_enclosure.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
 #include "saltus/integrate/mode/sparse_stages.hpp"
@@ -99,6 +100,8 @@ private:
     bool became_redundant(double next_step, Advance& advance);
     bool blurred(ode::Explicit& stepper);
     bool blurred(ode::Radau&) { return false; }
+    template <class Stepper>
+    bool jumps_over_a_change(Stepper& stepper, const ode::Problem& problem);
     void turning_speeds(double t, const double* x, std::vector<double>& speeds);
     bool outgrows_jacobian(ode::Radau& stepper, const ode::Problem& problem);
     bool outgrows_jacobian(ode::Explicit&, const ode::Problem&) { return false; }
@@ -179,6 +182,7 @@ private:
     double corner_on_step(double step_end);
     void stop_at_sampled_corner(double corner, double step_end, double next_step);
     bool stays_in_a_corner();
+    bool steps_over_a_switch();
     void open_at_corner(Candidates& candidates);
 
     // From one mode to the next (run_mode_change.cpp).
@@ -278,7 +282,10 @@ private:
     Watcher& watcher_;
     Accumulation& accumulation_;
     AccuracyCheck accuracy_;
-    std::optional<ode::Explicit> explicit_;  // made when it is needed
+    std::optional<StepEnclosure> enclosure_;  // made when it is needed
+    int shortened_steps_ = 0;                 // consecutive steps that jumps_over_a_change has taken back
+    double step_limit_ = ode::no_limit;       // time that the next step must not pass, in s, because of it
+    std::optional<ode::Explicit> explicit_;   // made when it is needed
     Linearised linearised_;
     std::optional<SparseStages> sparse_;   // linear systems of implicit steps, if the system is large
     std::optional<ode::Radau> implicit_;   // made when it is needed
@@ -343,15 +350,17 @@ private:
     double mode_began_ = 0.0;    // time of the last change of mode; several arcs may follow in one mode
     double last_change_ = -1.0;  // time of the last change of mode
     int changes_at_one_time_ = 0;
-    double corners_since_ = 0.0;    // time of the first corner that corners_ counts
-    int corners_ = 0;               // corners that follow each other closely
-    double quiet_since_ = 0.0;      // time of the first change that quiet_changes_ counts
-    int quiet_changes_ = 0;         // changes of mode without an impact
-    double irregular_since_ = 0.0;  // time of the first limit that irregular_limits_ counts
-    int irregular_limits_ = 0;      // accumulations without a limit that follow each other closely
-    bool coarsened_ = false;        // coarsen() was called at least once
-    bool ambiguity_told_ = false;   // a warning says that the motion is not unique
-    PreciseSum work_;               // of impacts and accumulations, and of arcs as far as x_ does not contain it
+    double corners_since_ = 0.0;        // time of the first corner that corners_ counts
+    int corners_ = 0;                   // corners that follow each other closely
+    double over_switches_since_ = 0.0;  // time of the first jump that over_switches_ counts
+    int over_switches_ = 0;             // jumps that steps_over_a_switch has passed and that follow each other closely
+    double quiet_since_ = 0.0;          // time of the first change that quiet_changes_ counts
+    int quiet_changes_ = 0;             // changes of mode without an impact
+    double irregular_since_ = 0.0;      // time of the first limit that irregular_limits_ counts
+    int irregular_limits_ = 0;          // accumulations without a limit that follow each other closely
+    bool coarsened_ = false;            // coarsen() was called at least once
+    bool ambiguity_told_ = false;       // a warning says that the motion is not unique
+    PreciseSum work_;                   // of impacts and accumulations, and of arcs as far as x_ does not contain it
     double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 

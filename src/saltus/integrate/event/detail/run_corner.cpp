@@ -103,6 +103,45 @@ bool EventRun::stays_in_a_corner() {
     return true;
 }
 
+/// Passes a jump of an expression that a method without Taylor series cannot step over, because its stages lie on both
+/// sides: the state advances along its rate by a few neighbouring numbers of time, if a compared quantity changes its
+/// sign there. False if none does, or if such jumps follow each other without end: the motion then keeps to the jump.
+bool EventRun::steps_over_a_switch() {
+    if (!enclosure_ || !enclosure_->available() || out_.arcs.empty()) return false;
+    if (t_ - over_switches_since_ > Thresholds::slow_advance * (options_.t_end - out_.start.t)) {
+        over_switches_since_ = t_;
+        over_switches_ = 0;
+    }
+    if (++over_switches_ > Thresholds::max_switches_at_one_time * enclosure_->switch_count()) return false;
+    std::vector<double> rate(x_.size()), before(x_.size()), beyond(x_.size());
+    if (!d_.derivative(t_, x_.data(), rate.data())) return false;
+    // The compared quantity may change so slowly that its rounding errors blur the time of the jump, and the last step
+    // may have ended among them.
+    double to = t_;
+    bool passed = false;
+    for (const double blur : {1.0, 8.0, 64.0}) {
+        const double length = blur * Thresholds::step_over_switch * std::max(1.0, std::abs(t_));
+        to = t_ + length;
+        if (!(to < stretch_end())) return false;
+        for (std::size_t i = 0; i < x_.size(); ++i) {
+            before[i] = x_[i] - length * rate[i];
+            beyond[i] = x_[i] + length * rate[i];
+        }
+        passed = enclosure_->switches_between(t_ - length, before.data(), to, beyond.data());
+        if (passed) break;
+    }
+    if (!passed) return false;
+    constexpr int ends = 2;  // terms of a straight line
+    dense_.reset(t_, to, d_.state_size(), ends);
+    std::copy(x_.begin(), x_.end(), dense_.term(0).begin());
+    std::copy(beyond.begin(), beyond.end(), dense_.term(1).begin());
+    t_ = to;
+    x_ = beyond;
+    next_step_ = ode::automatic_step;
+    keep(dense_, t_);
+    return true;
+}
+
 /// Closed contacts whose velocity has jumped to a positive value have lost their obstacle.
 void EventRun::open_at_corner(Candidates& candidates) {
     d_.evaluate_terms(t_, x_.data());

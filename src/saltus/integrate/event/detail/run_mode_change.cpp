@@ -510,6 +510,7 @@ void EventRun::leave_mode_without_step(ode::StepStatus status) {
         if (changed) return close_record();
     }
     change_record_.reset();
+    if (steps_over_a_switch()) return;
     fail("the step size underflows" + at_time() + " (" + std::string(ode::to_string(status)) + ")" + held_by_a_jump());
 }
 

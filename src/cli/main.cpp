@@ -18,6 +18,7 @@
 #include "cli/commands/certify.hpp"
 #include "cli/commands/check.hpp"
 #include "cli/commands/compare.hpp"
+#include "cli/commands/diagram.hpp"
 #include "cli/commands/equilibria.hpp"
 #include "cli/commands/gallery.hpp"
 #include "cli/commands/impact.hpp"
@@ -271,6 +272,24 @@ CLI::App* add_orbit(CLI::App& app, cli::OrbitCommand& c) {
     return command;
 }
 
+CLI::App* add_diagram(CLI::App& app, cli::DiagramCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("diagram", "Long motions for many values of a parameter: a bifurcation diagram");
+    add_common(*command, c.common);
+    command->add_option("--over", c.over, "The parameter and its values, NAME=FROM:TO:COUNT[:log] or NAME=A,B,...");
+    command->add_option("--period", c.period, "Take the state once in this period, an expression of parameters");
+    command->add_option("--section", c.section, "Without excitation: take the state where the motion passes upwards");
+    command->add_option("--transient", c.transient, "Number of points that are dropped (100)");
+    command->add_option("--keep", c.keep, "Number of points that are kept (50)");
+    command->add_option("--sweep", c.sweep, "Where motions begin: restart (initial state), up, down, both (restart)");
+    command->add_flag("--exponents", c.exponents, "Compute Lyapunov exponents, too");
+    command->add_option("--t-max", c.t_max, "With --section: longest motion of one value (20 times t_end)");
+    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
+    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");
+    command->footer("Example:  saltus diagram models/impact-oscillator.toml --over F0=0.5:1.5:50 --period \"2*pi/w\"");
+    return command;
+}
+
 CLI::App* add_solve(CLI::App& app, cli::SolveCommand& c) {
     CLI::App* command = app.add_subcommand("solve", "Solve contact problem files");
     command->add_option("problem", c.files, "Problem files: text, or FCLIB (HDF5)")->required();
@@ -436,6 +455,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::BasinCommand basin_options;
     cli::CertifyCommand certify_options;
     cli::OrbitCommand orbit_options;
+    cli::DiagramCommand diagram_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
     cli::GalleryCommand gallery_options;
@@ -453,6 +473,7 @@ int parse_and_run(const std::vector<std::string>& words) {
         {add_basin(app, basin_options), [&] { return cli::basin(basin_options); }, &basin_options.common},
         {add_certify(app, certify_options), [&] { return cli::certify(certify_options); }, &certify_options.common},
         {add_orbit(app, orbit_options), [&] { return cli::orbit(orbit_options); }, &orbit_options.common},
+        {add_diagram(app, diagram_options), [&] { return cli::diagram(diagram_options); }, &diagram_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},

@@ -152,8 +152,7 @@ TEST(ImplicitSteps, ABodyHitsASpikeBetweenTheSamplesOfALongStep) {
 TEST(ImplicitSteps, APulseAndABumpGiveTheirWholeImpulse) {
     // The impulse of both accelerates the masses 1 and 0.001 together.
     const double mass = 1.001;
-    const trajectory::Trajectory pulse =
-        implicit_motion(stiff_model("if(t > 5, if(t < 5.001, 1000, 0), 0)", "y"), 7.0);
+    const trajectory::Trajectory pulse = implicit_motion(stiff_model("if(t > 5, if(t < 5.001, 1000, 0), 0)", "y"), 7.0);
     ASSERT_EQ(pulse.status, trajectory::Status::completed) << pulse.reason;
     EXPECT_NEAR(pulse.end.u[1], 1.0 / mass, 1e-7);
     const trajectory::Trajectory bump = implicit_motion(stiff_model("1000*exp(-((t - 5)/0.001)^2)", "y"), 7.0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/orbit/orbit.hpp"
-#include "saltus/model/model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +10,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::orbit::orbit_test {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/basin/basin.hpp"
-#include "saltus/model/model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +9,7 @@
 #include "reference/reference.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 

@@ -3,7 +3,6 @@
 // The claims of certificate files. Whether they are true is decided by the independent checker (tests/cli); here it is
 // tested that all conditions get claims where they should, and none where the statement is false.
 #include "saltus/stability/certify/certificate_claims.hpp"
-#include "saltus/model/model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +13,7 @@
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 #include "saltus/stability/certify/certify.hpp"
 #include "support.hpp"

@@ -7,6 +7,7 @@
 
 #include "cli/assignments.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/section_option.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/outputs.hpp"
 #include "saltus/integrate/resume.hpp"
@@ -17,46 +18,18 @@
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/orbit.hpp"
-#include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::cli {
 
 namespace {
-
-/// The value of an expression of the parameters. Throws an Error that names `option`.
-double value_of(const model::Model& m, const std::string& expression, const char* option) {
-    try {
-        const sensitivity::Output out = sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
-        const Vector by_state = out.gradient.head(1 + 2 * m.size());
-        if ((by_state.array() != 0.0).any())
-            throw Error("'" + expression + "' depends on the state or on time", {option, 0, 0}, "use parameters alone");
-        return out.value;
-    } catch (const Error& e) {
-        throw Error(e.message(), {option, 0, 0}, e.remedy());
-    }
-}
-
-/// "x = 0" or "x' = 0.1*l" as an expression that is zero there.
-std::string section_of(const model::Model& m, const std::string& equation) {
-    const std::size_t equals = equation.find('=');
-    if (equals == std::string::npos || equation.find('=', equals + 1) != std::string::npos)
-        throw Error("'" + equation + "' is not an equation", {"--section", 0, 0}, "write --section \"x = 0\"");
-    std::string expression = "(" + equation.substr(0, equals) + ") - (" + equation.substr(equals + 1) + ")";
-    try {
-        (void)sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
-    } catch (const Error& e) {
-        throw Error(e.message(), {"--section", 0, 0}, e.remedy());
-    }
-    return expression;
-}
 
 orbit::Options options_of(const OrbitCommand& c, const model::Model& m) {
     orbit::Options options;
     if (c.multiple < 1)
         throw Error("multiple is " + std::to_string(c.multiple) + ", it must be at least 1", {"--multiple", 0, 0});
     options.multiple = c.multiple;
-    if (!c.period.empty()) options.period = positive("--period", value_of(m, c.period, "--period"));
-    if (!c.section.empty()) options.section = section_of(m, c.section);
+    if (!c.period.empty()) options.period = positive("--period", value_of_parameters(m, c.period, "--period"));
+    if (!c.section.empty()) options.section = section_expression(m, c.section);
     if (c.settle) options.settle = positive("--settle", *c.settle);
     if (c.rtol) options.method.rtol = positive("--rtol", *c.rtol);
     if (c.atol) options.method.atol = positive("--atol", *c.atol);

@@ -96,8 +96,7 @@ void monomials(const ode::Dense& step, int i, int terms, double* c) {
 
 /// Interval of width 2·radius around a value.
 Interval around(double value, double radius) {
-    if (!std::isfinite(value) || !std::isfinite(radius))
-        return {-Interval::infinity, Interval::infinity, false};
+    if (!std::isfinite(value) || !std::isfinite(radius)) return {-Interval::infinity, Interval::infinity, false};
     return {expr::next_down(value - radius), expr::next_up(value + radius)};
 }
 
@@ -124,9 +123,9 @@ StepEnclosure::StepEnclosure(const model::Model& model) {
     std::vector<Expr> roots(derived.h);
     for (const model::Derived::Entry& e : derived.mass) roots.push_back(e.value);
     for (const model::Derived::Entry& e : derived.rows) roots.push_back(e.value);
-    for (const std::span<const Expr> list : {std::span<const Expr>(derived.chi), std::span<const Expr>(derived.zeta),
-                                             std::span<const Expr>(f.constraints), std::span<const Expr>(f.gaps),
-                                             std::span<const Expr>(f.coefficients)})
+    for (const std::span<const Expr> list :
+         {std::span<const Expr>(derived.chi), std::span<const Expr>(derived.zeta), std::span<const Expr>(f.constraints),
+          std::span<const Expr>(f.gaps), std::span<const Expr>(f.coefficients)})
         roots.insert(roots.end(), list.begin(), list.end());
     constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
     std::vector<Expr> switches, bumps;
@@ -260,9 +259,7 @@ std::optional<StepEnclosure::Dip> StepEnclosure::first_dip(std::span<const Quant
                                                            ode::FunctionRef<double(std::size_t k, double t)> value) {
     evaluations_ = 0;
     std::optional<Dip> first;
-    const auto negative = [&](std::size_t k, double theta) {
-        return value(k, time(theta)) < -quantities[k].noise;
-    };
+    const auto negative = [&](std::size_t k, double theta) { return value(k, time(theta)) < -quantities[k].noise; };
     // Parts of the step that are to be examined, the next one last.
     std::vector<Part> open{{0.0, 1.0}};
     while (!open.empty() && takes_another()) {
@@ -311,8 +308,8 @@ double StepEnclosure::unseen_bump() {
         }
     }
     for (std::size_t k = 0; k < count; ++k) {
-        const double margin = range_margin * (high[k] - low[k]) +
-                              value_margin * (1.0 + std::max(std::abs(low[k]), std::abs(high[k])));
+        const double margin =
+            range_margin * (high[k] - low[k]) + value_margin * (1.0 + std::max(std::abs(low[k]), std::abs(high[k])));
         low[k] -= margin;
         high[k] += margin;
     }

@@ -43,10 +43,10 @@ public:
             coefficient,  ///< a coefficient of the model
         };
         What what;
-        int number;          ///< of the row, or of the coefficient
-        double sign;         ///< the quantity is sign · value
-        double noise;        ///< the quantity is negative only below −noise; >= 0
-        bool starts_at_zero; ///< it is near zero at the start of the step, where bounds cannot decide
+        int number;           ///< of the row, or of the coefficient
+        double sign;          ///< the quantity is sign · value
+        double noise;         ///< the quantity is negative only below −noise; >= 0
+        bool starts_at_zero;  ///< it is near zero at the start of the step, where bounds cannot decide
     };
     /// A time at which a quantity is negative.
     struct Dip {
@@ -91,8 +91,8 @@ private:
     double second_switch();
 
     bool available_ = false;
-    std::size_t n_ = 0;                          // coordinates
-    int constraints_ = 0, gaps_ = 0, slips_ = 0; // rows
+    std::size_t n_ = 0;                                                      // coordinates
+    int constraints_ = 0, gaps_ = 0, slips_ = 0;                             // rows
     std::size_t first_coefficient_ = 0, first_switch_ = 0, first_bump_ = 0;  // places among the outputs of formulas_
     expr::Tape formulas_;  // gaps, velocities of the other rows, coefficients, switching functions, possible bumps
     expr::Tape rates_;     // dg/dt of the gaps

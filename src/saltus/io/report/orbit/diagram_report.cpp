@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/io/report/orbit/diagram_report.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <span>
+
+#include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/json.hpp"
+
+namespace saltus::io {
+
+using json::Json;
+
+namespace {
+
+std::vector<std::string> state_names(const orbit::Diagram& d) {
+    std::vector<std::string> names = d.coordinates;
+    for (const std::string& name : d.coordinates) names.push_back(name + "'");
+    return names;
+}
+
+std::span<const double> values_of(const Vector& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+Json part_json(const DiagramReport::Part& part, bool exponents) {
+    Json section = Json::array(), times = Json::array(), periods = Json::array(), remarks = Json::array();
+    Json lyapunov = Json::array(), changes = Json::array();
+    for (const orbit::DiagramColumn& c : part.diagram.columns) {
+        Json points = Json::array();
+        for (const Vector& x : c.points) points.push_back(json::numbers(values_of(x)));
+        section.push_back(points);
+        times.push_back(json::numbers(c.times));
+        periods.push_back(c.period);
+        lyapunov.push_back(json::numbers(c.exponents));
+        changes.push_back(json::numbers(c.changes));
+        remarks.push_back(c.remark);
+    }
+    Json j{{"sweep", part.sweep}, {"section", section}, {"times", times}, {"periods", periods}};
+    if (exponents) {
+        j["exponents"] = lyapunov;
+        j["exponent_changes"] = changes;
+    }
+    j["remarks"] = remarks;
+    return j;
+}
+
+/// Neighbouring values whose motions repeat equally often, as one line each.
+std::string part_text(const DiagramReport::Part& part) {
+    std::string text;
+    const std::vector<orbit::DiagramColumn>& columns = part.diagram.columns;
+    const auto kind = [](const orbit::DiagramColumn& c) {
+        if (!c.done) return std::string("not computed");
+        if (c.points.empty()) return "no points: " + c.remark;
+        if (c.period == 0) return std::string("does not repeat");
+        return "repeats after " + std::to_string(c.period) + (c.period == 1 ? " point" : " points");
+    };
+    for (std::size_t k = 0; k < columns.size();) {
+        std::size_t last = k;
+        while (last + 1 < columns.size() && kind(columns[last + 1]) == kind(columns[k])) ++last;
+        text += fmt::format("    {:<12.8g} to {:<12.8g} {}", columns[k].value, columns[last].value, kind(columns[k]));
+        double largest = -std::numeric_limits<double>::infinity();
+        bool known = false;
+        for (std::size_t i = k; i <= last; ++i)
+            if (!columns[i].exponents.empty()) largest = std::max(largest, columns[i].exponents[0]), known = true;
+        if (known) text += fmt::format(", largest exponent {:.4g}", largest);
+        text += "\n";
+        k = last + 1;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string diagram_text(const DiagramReport& report) {
+    const orbit::Diagram& d = report.parts.front().diagram;
+    std::string text = d.model + ": bifurcation diagram\n";
+    text += fmt::format("  parameter   {}, {} values\n", d.parameter, d.columns.size());
+    for (const DiagramReport::Part& part : report.parts) {
+        std::size_t points = 0;
+        for (const orbit::DiagramColumn& c : part.diagram.columns) points += c.points.size();
+        text += fmt::format("  {:<11} {} points{}\n", part.sweep, points,
+                            part.diagram.complete ? "" : ", interrupted before its end");
+        text += part_text(part);
+    }
+    for (const std::string& w : report.warnings) text += "  warning     " + w + "\n";
+    return text;
+}
+
+std::string diagram_json(const DiagramReport& report) {
+    const DiagramReport::Part& first = report.parts.front();
+    std::vector<double> values;
+    for (const orbit::DiagramColumn& c : first.diagram.columns) values.push_back(c.value);
+    bool complete = true;
+    for (const DiagramReport::Part& part : report.parts) complete = complete && part.diagram.complete;
+    Json j{{"model", first.diagram.model},
+           {"status", complete ? "completed" : "interrupted"},
+           {"parameter", {{"name", first.diagram.parameter}, {"values", json::numbers(values)}}},
+           {"coordinates", state_names(first.diagram)}};
+    j.update(part_json(first, report.exponents));
+    for (std::size_t k = 1; k < report.parts.size(); ++k)
+        j[report.parts[k].sweep] = part_json(report.parts[k], report.exponents);
+    j["warnings"] = report.warnings;
+    return json::document(j);
+}
+
+std::string diagram_points_csv(const DiagramReport& report) {
+    const orbit::Diagram& d = report.parts.front().diagram;
+    std::string text = "sweep," + d.parameter + ",t";
+    for (const std::string& name : state_names(d)) text += "," + name;
+    text += "\n";
+    for (const DiagramReport::Part& part : report.parts)
+        for (const orbit::DiagramColumn& c : part.diagram.columns)
+            for (std::size_t k = 0; k < c.points.size(); ++k) {
+                text += part.sweep + "," + number_text(c.value) + "," + number_text(c.times[k]);
+                for (const double x : values_of(c.points[k])) text += "," + number_text(x);
+                text += "\n";
+            }
+    return text;
+}
+
+std::string diagram_columns_csv(const DiagramReport& report) {
+    const orbit::Diagram& d = report.parts.front().diagram;
+    std::string text = "sweep," + d.parameter + ",points,period";
+    const std::size_t exponents = report.exponents ? 2 * d.coordinates.size() : 0;
+    for (std::size_t k = 1; k <= exponents; ++k) text += fmt::format(",exponent {},change {}", k, k);
+    text += ",remark\n";
+    for (const DiagramReport::Part& part : report.parts)
+        for (const orbit::DiagramColumn& c : part.diagram.columns) {
+            text += fmt::format("{},{},{},{}", part.sweep, number_text(c.value), c.points.size(), c.period);
+            for (std::size_t k = 0; k < exponents; ++k)
+                text += k < c.exponents.size()
+                            ? "," + number_text(c.exponents[k]) + "," + number_text(c.changes[k])
+                            : std::string(",,");
+            std::string remark = c.remark;
+            std::replace(remark.begin(), remark.end(), ',', ';');
+            std::replace(remark.begin(), remark.end(), '\n', ' ');
+            text += "," + remark + "\n";
+        }
+    return text;
+}
+
+}  // namespace saltus::io

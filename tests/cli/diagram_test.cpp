@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/process.hpp"
+
+namespace saltus::cli::diagram_test {
+
+namespace {
+
+const std::string models = std::string(SALTUS_SOURCE_DIR) + "/models/";
+const std::string ball = "diagram " + models + "ball-on-moving-plane.toml ";
+
+}  // namespace
+
+TEST(DiagramCommand, CountsTheRepetitionsOfTheBall) {
+    const auto run = test::command(ball + "--over Gamma=1.3,1.6 --period \"2*pi/w\" --transient 500 --keep 12 --json");
+    EXPECT_EQ(run.code, 0) << run.out;
+    EXPECT_NE(run.out.find("\"periods\": [\n    1,\n    2\n  ]"), std::string::npos) << run.out;
+}
+
+TEST(DiagramCommand, RefusesOptionsThatDoNotFit) {
+    const auto refused = [](const std::string& options, const std::string& words) {
+        const auto run = test::command(ball + options);
+        EXPECT_EQ(run.code, 2) << options;
+        EXPECT_NE(run.out.find(words), std::string::npos) << run.out;
+    };
+    refused("", "--over: the parameter to vary is not given");
+    refused("--over Gama=1:2:3 --period 1", "did you mean 'Gamma'?");
+    refused("--over Gamma=1:2:3", "either --period");
+    refused("--over Gamma=1:2 --period 1", "write --over NAME=FROM:TO:COUNT");
+    refused("--over Gamma=1:2:3 --section y", "is not an equation");
+    refused("--over Gamma=1:2:3 --section y=0", "depends on time");
+    refused("--over Gamma=1:2:3 --period y", "depends on the state or on time");
+    refused("--over Gamma=1:2:3 --period 1 --keep 0", "it must be at least 1");
+    refused("--over Gamma=1:2:3 --period 1 --sweep x", "choose restart, up, down or both");
+}
+
+}  // namespace saltus::cli::diagram_test

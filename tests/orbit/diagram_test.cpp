@@ -205,6 +205,10 @@ TEST(PeriodOf, FindsTheShortestRepetition) {
     EXPECT_EQ(period_of(sequence({1, 2, 1, 2, 1}), tolerance), 0);
     EXPECT_EQ(period_of(sequence({1, 1.1, 1.01, 1.001}), tolerance), 0);
     EXPECT_EQ(period_of(sequence({1}), tolerance), 0);
+    // An alternating approach to 1, just below a doubling of the period, is no period of two.
+    std::vector<Vector> approach;
+    for (int k = 0; k < 60; ++k) approach.push_back(Vector::Constant(2, 1.0 + 2e-6 * std::pow(-0.98, k)));
+    EXPECT_EQ(period_of(approach, tolerance), 0);
 }
 
 }  // namespace saltus::orbit::diagram_test

@@ -2,6 +2,7 @@
 // Which view shows which kind of result, and the views that are only tables.
 import { Marked } from "marked";
 import { compareView, springsView } from "./compare_view";
+import { diagramView } from "./diagram_view";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact_view";
 import type { Known } from "./motion_view";
@@ -27,6 +28,7 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     check: checkView,
     gains: gainsView,
     orbit: orbitView,
+    diagram: diagramView,
     document: documentView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };

@@ -21,8 +21,7 @@ namespace {
 orbit::DiagramOptions diagram_options(const DiagramCommand& c, const io::LoadedModel& loaded) {
     const model::Model& m = loaded.model;
     orbit::DiagramOptions options;
-    if (c.over.empty())
-        throw Error("the parameter to vary is not given", {"--over", 0, 0}, "write --over A=0.1:2:200");
+    if (c.over.empty()) throw Error("the parameter to vary is not given", {"--over", 0, 0}, "write --over A=0.1:2:200");
     sensitivity::Vary vary;
     try {
         vary = sensitivity::vary_from_text(c.over);

@@ -76,8 +76,8 @@ private:
 
     bool ended_early(const trajectory::Trajectory& motion, DiagramColumn& column) const {
         if (motion.status == trajectory::Status::completed) return false;
-        column.remark =
-            "the motion ended at t = " + number_text(motion.end.t) + (motion.reason.empty() ? "" : ": " + motion.reason);
+        column.remark = "the motion ended at t = " + number_text(motion.end.t) +
+                        (motion.reason.empty() ? "" : ": " + motion.reason);
         return true;
     }
 
@@ -127,8 +127,8 @@ private:
         }
         if (!interrupted())
             column.remark = "the motion passes the section " + std::to_string(seen) + " times within " +
-                            number_text(options_.t_max) + " s; " +
-                            std::to_string(options_.transient + options_.keep) + " are needed";
+                            number_text(options_.t_max) + " s; " + std::to_string(options_.transient + options_.keep) +
+                            " are needed";
     }
 
     /// Lyapunov exponents: the derivatives Φ'_k of the maps from point to point are applied to an orthonormal basis,
@@ -148,8 +148,8 @@ private:
             const double t = column.times[k], duration = column.times[k + 1] - t;
             const Return r = map_(t, column.points[k], duration);
             if (!r.available() || !r.missing.empty()) {
-                column.remark = "no exponents: " + (r.available() ? "the motion touches or sticks at a point of the section"
-                                                                  : r.failure);
+                column.remark = "no exponents: " +
+                                (r.available() ? "the motion touches or sticks at a point of the section" : r.failure);
                 return;
             }
             Eigen::HouseholderQR<Matrix> qr(r.slope * basis);
@@ -182,10 +182,12 @@ private:
 }  // namespace
 
 int period_of(const std::vector<Vector>& points, const Vector& tolerance) {
+    // Points are compared with the first of their kind, not with the one p points before: differences that die out
+    // slowly, as near a doubling of the period, add up.
     for (std::size_t p = 1; 3 * p <= points.size(); ++p) {
         bool repeats = true;
-        for (std::size_t k = 0; k + p < points.size() && repeats; ++k)
-            repeats = ((points[k + p] - points[k]).cwiseAbs().array() <= tolerance.array()).all();
+        for (std::size_t k = p; k < points.size() && repeats; ++k)
+            repeats = ((points[k] - points[k % p]).cwiseAbs().array() <= tolerance.array()).all();
         if (repeats) return static_cast<int>(p);
     }
     return 0;
@@ -224,7 +226,8 @@ Diagram diagram(const model::Description& description, const DiagramOptions& opt
                 column.value = options.values[k];
                 end = Column(model, options).follow(start, column);
                 if (column.remark.empty())
-                    column.remark = "begins at the initial state, because the last state is not admissible: " + e.message();
+                    column.remark =
+                        "begins at the initial state, because the last state is not admissible: " + e.message();
             }
         } catch (const Error& e) {
             column.done = true;
@@ -237,7 +240,8 @@ Diagram diagram(const model::Description& description, const DiagramOptions& opt
         run.threads = options.threads;
         run.interrupted = options.interrupted;
         run.progress = options.progress;
-        ensemble::parallel_for(count, [&](std::size_t k) { (void)compute(k); }, run);
+        ensemble::parallel_for(
+            count, [&](std::size_t k) { (void)compute(k); }, run);
     } else {
         for (std::size_t k = 0; k < count && !(options.interrupted && options.interrupted()); ++k) {
             const std::optional<Vector> end = compute(options.sweep == Sweep::up ? k : count - 1 - k);

@@ -22,7 +22,7 @@ enum class Sweep {
 
 /// A brute-force bifurcation diagram: long motions for many values of one parameter.
 struct DiagramOptions {
-    std::string parameter;  ///< the varied parameter
+    std::string parameter;       ///< the varied parameter
     std::vector<double> values;  ///< of the parameter, in the order of an upward sweep; at least one
     model::BuildOptions build;
     /// Excited models: the period of the excitation of a model, in s. The state is taken once in every period, at
@@ -67,8 +67,8 @@ struct Diagram {
 /// depend on the number of threads. Throws Error if the options do not fit the model.
 Diagram diagram(const model::Description& description, const DiagramOptions& options);
 
-/// After how many points a sequence repeats: the smallest p for which each component of all points equals that p points
-/// later, up to `tolerance`; 0 if there is none up to a third of the number of points.
+/// After how many points a sequence repeats: the smallest p for which each component of all points equals that of every
+/// p-th point later, up to `tolerance`; 0 if there is none up to a third of the number of points.
 int period_of(const std::vector<Vector>& points, const Vector& tolerance);
 
 }  // namespace saltus::orbit

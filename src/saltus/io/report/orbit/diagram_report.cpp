@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
+#include <optional>
 #include <span>
+#include <utility>
 
-#include "saltus/base/text.hpp"
+#include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 
 namespace saltus::io {
@@ -106,38 +109,39 @@ std::string diagram_json(const DiagramReport& report) {
 
 std::string diagram_points_csv(const DiagramReport& report) {
     const orbit::Diagram& d = report.parts.front().diagram;
-    std::string text = "sweep," + d.parameter + ",t";
-    for (const std::string& name : state_names(d)) text += "," + name;
-    text += "\n";
+    Csv csv;
+    csv.cell(std::string("sweep")).cell(d.parameter).cell(std::string("t"));
+    for (const std::string& name : state_names(d)) csv.cell(name);
+    csv.end_line();
     for (const DiagramReport::Part& part : report.parts)
         for (const orbit::DiagramColumn& c : part.diagram.columns)
             for (std::size_t k = 0; k < c.points.size(); ++k) {
-                text += part.sweep + "," + number_text(c.value) + "," + number_text(c.times[k]);
-                for (const double x : values_of(c.points[k])) text += "," + number_text(x);
-                text += "\n";
+                csv.cell(part.sweep).cell(c.value).cell(c.times[k]);
+                for (const double x : values_of(c.points[k])) csv.cell(x);
+                csv.end_line();
             }
-    return text;
+    return std::move(csv).text();
 }
 
 std::string diagram_columns_csv(const DiagramReport& report) {
     const orbit::Diagram& d = report.parts.front().diagram;
-    std::string text = "sweep," + d.parameter + ",points,period";
     const std::size_t exponents = report.exponents ? 2 * d.coordinates.size() : 0;
-    for (std::size_t k = 1; k <= exponents; ++k) text += fmt::format(",exponent {},change {}", k, k);
-    text += ",remark\n";
+    Csv csv;
+    csv.cell(std::string("sweep")).cell(d.parameter).cells({"points", "period"});
+    for (std::size_t k = 1; k <= exponents; ++k)
+        csv.cell("exponent " + std::to_string(k)).cell("change " + std::to_string(k));
+    csv.cell(std::string("remark")).end_line();
     for (const DiagramReport::Part& part : report.parts)
         for (const orbit::DiagramColumn& c : part.diagram.columns) {
-            text += fmt::format("{},{},{},{}", part.sweep, number_text(c.value), c.points.size(), c.period);
-            for (std::size_t k = 0; k < exponents; ++k)
-                text += k < c.exponents.size()
-                            ? "," + number_text(c.exponents[k]) + "," + number_text(c.changes[k])
-                            : std::string(",,");
-            std::string remark = c.remark;
-            std::replace(remark.begin(), remark.end(), ',', ';');
-            std::replace(remark.begin(), remark.end(), '\n', ' ');
-            text += "," + remark + "\n";
+            csv.cell(part.sweep).cell(c.value).cell(static_cast<double>(c.points.size())).cell(double(c.period));
+            for (std::size_t k = 0; k < exponents; ++k) {
+                const bool known = k < c.exponents.size();
+                csv.cell(known ? std::optional(c.exponents[k]) : std::nullopt);
+                csv.cell(known ? std::optional(c.changes[k]) : std::nullopt);
+            }
+            csv.cell(c.remark).end_line();
         }
-    return text;
+    return std::move(csv).text();
 }
 
 }  // namespace saltus::io

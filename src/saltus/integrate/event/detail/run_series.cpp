@@ -177,12 +177,16 @@ bool EventRun::can_have_low_order() const {
 bool EventRun::reach_near_event() {
     // The time behind the estimate that is searched, relative to the estimate.
     constexpr double beyond = 1.1;
+    // Shorter arcs, in s times max(1, |t|), are searched on the long step. They occur where changes of mode accumulate,
+    // and there the rounding errors of the long step decide which changes are one.
+    constexpr double shortest = 1e-9;
     // Of the orders of the mode. With more of them a failed attempt costs too much.
     constexpr double worthwhile = 0.75;
     if (series_.exact()) return false;
     const double reach = beyond * watcher_.estimate(series_), remaining = stretch_end() - t_;
     if (reach >= remaining && reach < infinity && !ends_at_sample()) end_matters();
-    if (!(reach < remaining) || !(reach < settings_.max_step) || !(t_ + reach > t_)) return false;
+    if (!(reach < remaining) || !(reach < settings_.max_step) || !(reach > shortest * std::max(1.0, std::abs(t_))))
+        return false;
     // The terms fall like (τ/ρ)^k. On the step of order N the largest of the last three terms, that of order N − 2, is
     // as large as the tolerance. This shows ρ, and ρ shows the order whose step is `reach`.
     const double digits = std::log(near_tolerances_.relative);

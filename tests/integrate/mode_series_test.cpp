@@ -41,6 +41,15 @@ int compare_with_dynamics(const model::Model& m, const RecordedArc& arc, bool co
         std::min({0.3 * series.step_length({1e-12, 1e-12, {}}, 16), 1.0, arc.steps.front().t_new() - arc.t_begin});
     int compared = 0;
     const int n = d.size();
+    {  // The same in three parts.
+        ModeSeries extended(d);
+        std::vector<double> whole(x.size()), parts(x.size());
+        EXPECT_TRUE(extended.begin_mode(everything(m)) && extended.expand(arc.t_begin, x.data(), 6)) << name;
+        EXPECT_TRUE(extended.extend(11) && extended.extend(16)) << name;
+        series.state(h, whole.data());
+        extended.state(h, parts.data());
+        EXPECT_EQ(whole, parts) << name;
+    }
     ode::Dense dense;
     series.dense(arc.t_begin + h, dense);
     std::vector<double> end(x.size());

@@ -64,6 +64,36 @@ TEST(Watcher, IgnoresTheZeroThatAGapStartsWith) {
     w.expect_one(found, What::gap, 1.5);
 }
 
+/// The flight of the block as a series.
+struct Flight : Watched {
+    ModeSeries series;
+
+    explicit Flight(const std::vector<double>& from) : Watched(block_on_floor(0.3)), series(d) {
+        d.set_mode(d.mode(), 0.0, from.data());
+        watcher.begin(0.0, from.data());
+        const std::vector<char> gaps(static_cast<std::size_t>(model.layout().positions()), 1);
+        EXPECT_TRUE(series.begin_mode(gaps));
+        EXPECT_TRUE(series.expand(0.0, from.data(), 6));
+    }
+    std::vector<Found> search(double h) { return watcher.search(series, h, Watcher::Touches::report); }
+};
+
+TEST(Watcher, EstimatesTheFirstEventFromTheFirstTermsOfASeries) {
+    Flight falls(state({0, 1}, {0, -4}));
+    const std::vector<Found> found = falls.search(1.0);
+    falls.expect_one(found, What::gap, falls.watcher.estimate(falls.series));
+    Flight bounces(state({0, 0}, {0, 2}));  // the zero at the start does not count
+    bounces.expect_one(bounces.search(1.0), What::gap, bounces.watcher.estimate(bounces.series));
+}
+
+TEST(Watcher, FindsNoZeroOfAGapThatAnEventBeforeHasLeftBelowZeroAlsoAfterASearchThatIsTakenBack) {
+    Flight w(state({0, -1e-14}, {0, 0.1}));
+    w.watcher.remember_zeros();
+    EXPECT_TRUE(w.search(1e-3).empty());
+    w.watcher.restore_zeros();
+    EXPECT_TRUE(w.search(1e-2).empty());
+}
+
 TEST(Watcher, FindsWhereAPressedSpringIsLeft) {
     Watched w(model_of("[system]\nq = [\"y\"]\nT = \"y'^2/2\"\n[[contact]]\nname = \"floor\"\ngN = \"y\"\n[penalty]\n"
                        "k = 100\n"),

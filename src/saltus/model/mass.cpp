@@ -92,8 +92,19 @@ bool MassFactor::factorise(std::span<const double> M) {
 }
 
 void MassFactor::solve(std::span<double> x) const {
-    solve_half(x);
-    solve_half_transposed(x);
+    if (diagonal_) {
+        for (std::size_t i = 0; i < factor_.size(); ++i) x[i] = x[i] / factor_[i] / factor_[i];
+        return;
+    }
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        if (blocks_[b].size() == 1) {
+            double& value = x[static_cast<std::size_t>(blocks_[b][0])];
+            value = value / factor_[offset_[b]] / factor_[offset_[b]];
+            continue;
+        }
+        solve_half(b, x);
+        solve_half_transposed(b, x);
+    }
 }
 
 void MassFactor::solve(std::span<double> x, std::span<const int> blocks) const {
@@ -147,24 +158,28 @@ void MassFactor::solve_half_transposed(std::span<double> x) const {
 }
 
 void MassFactor::solve_half(std::size_t b, std::span<double> x) const {
-    const std::vector<int>& c = blocks_[b];
-    const std::size_t n = c.size();
-    const double* L = factor_.data() + offset_[b];
-    for (std::size_t i = 0; i < n; ++i) {
-        double sum = x[static_cast<std::size_t>(c[i])];
-        for (std::size_t k = 0; k < i; ++k) sum -= L[i * n + k] * x[static_cast<std::size_t>(c[k])];
-        x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
+    const int* const c = blocks_[b].data();
+    const std::size_t n = blocks_[b].size();
+    const double* L = factor_.data() + offset_[b];  // of row i
+    double* const values = x.data();
+    for (std::size_t i = 0; i < n; ++i, L += n) {
+        double sum = values[c[i]];
+        for (std::size_t k = 0; k < i; ++k) sum -= L[k] * values[c[k]];
+        values[c[i]] = sum / L[i];
     }
 }
 
 void MassFactor::solve_half_transposed(std::size_t b, std::span<double> x) const {
-    const std::vector<int>& c = blocks_[b];
-    const std::size_t n = c.size();
-    const double* L = factor_.data() + offset_[b];
+    const int* const c = blocks_[b].data();
+    const std::size_t n = blocks_[b].size();
+    const double* const L = factor_.data() + offset_[b];
+    double* const values = x.data();
     for (std::size_t i = n; i-- > 0;) {
-        double sum = x[static_cast<std::size_t>(c[i])];
-        for (std::size_t k = i + 1; k < n; ++k) sum -= L[k * n + i] * x[static_cast<std::size_t>(c[k])];
-        x[static_cast<std::size_t>(c[i])] = sum / L[i * n + i];
+        double sum = values[c[i]];
+        const double* column = L + i * n + i;
+        const double diagonal = *column;
+        for (std::size_t k = i + 1; k < n; ++k) sum -= *(column += n) * values[c[k]];
+        values[c[i]] = sum / diagonal;
     }
 }
 

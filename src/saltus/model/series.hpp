@@ -51,6 +51,8 @@ public:
     bool mass_constant = false;              ///< all coefficients of M above order 0 are zero
     std::vector<char> W_constant;            ///< one per entry of W: its coefficients above order 0 are zero
     std::vector<char> coefficient_constant;  ///< the same for the coefficients
+    /// The same for the entries of M and for χ. Empty if it is not known.
+    std::vector<char> M_constant, chi_constant;
 
     /// Begins a new expansion at t0. Sides that were set before the call are kept until `clear_sides`.
     virtual void begin(double t0) = 0;

@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/event/detail/step_enclosure.hpp"
+#include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/solvers/friction/holding.hpp"
@@ -493,11 +494,11 @@ std::size_t Watcher::reserve_polynomials(const ModeSeries& series, const Watch& 
     second.noise = p.noise;
     for (int axis = 0; axis < 2; ++axis) series.friction_coefficient(w.part, axis, mu[axis]);
     for (int r = 0; r < part.size; ++r) series.reaction(part.row + r, force[r]);
+    // Coefficients of friction are often constant.
     const auto product = [size](const double* a, const double* b, double* out) {
-        for (int k = 0; k < size; ++k) {
-            out[k] = 0.0;
-            for (int j = 0; j <= k; ++j) out[k] += a[j] * b[k - j];
-        }
+        const bool constant = std::all_of(a + 1, a + size, [](double c) { return c == 0.0; });
+        for (int k = 0; k < size; ++k)
+            out[k] = constant ? a[0] * b[k] : a == b ? square_order(a, k) : convolution(a, b, k);
     };
     const bool contact = d_.elements()[ix(w.element)].rows.kind == ElementKind::contact;
     const bool slider = d_.elements()[ix(w.element)].rows.kind == ElementKind::slider;
@@ -509,24 +510,24 @@ std::size_t Watcher::reserve_polynomials(const ModeSeries& series, const Watch& 
         }
         return 2;
     }
-    double left[ode::max_degree + 1], square[ode::max_degree + 1];
+    double left[ode::max_degree + 1], squared[ode::max_degree + 1];
     const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
     if (ellipse) {
-        product(p.c, mu[1], left);
+        product(mu[1], p.c, left);
         std::copy_n(left, size, p.c);
     }
     const double bound = std::abs(p.c[0]);
-    product(p.c, p.c, square);
+    product(p.c, p.c, squared);
     double reached = 0.0;
-    std::copy_n(square, size, p.c);
+    std::copy_n(squared, size, p.c);
     for (int r = 0; r < part.size; ++r) {
         if (ellipse)
             product(mu[1 - r], force[r], left);
         else
             std::copy_n(force[r], size, left);
         reached = std::hypot(reached, left[0]);
-        product(left, left, square);
-        for (int k = 0; k < size; ++k) p.c[k] -= square[k];
+        product(left, left, squared);
+        for (int k = 0; k < size; ++k) p.c[k] -= squared[k];
     }
     const double sum = bound + reached;
     for (int k = 0; k < size && sum > 0.0; ++k) p.c[k] /= sum;
@@ -590,6 +591,68 @@ const std::vector<Found>& Watcher::search(const ModeSeries& series, double h, To
         return value;
     });
     return found_;
+}
+
+namespace {
+
+/// The smallest positive zero of a + b x + c x², if a > 0; otherwise infinite.
+double first_zero_of_parabola(double a, double b, double c) {
+    constexpr double none = std::numeric_limits<double>::infinity();
+    const double discriminant = b * b - 4.0 * a * c;
+    if (!(a > 0.0) || !(discriminant >= 0.0)) return none;
+    // The two zeros are q/c and a/q, without cancellation.
+    const double q = -0.5 * (b + std::copysign(std::sqrt(discriminant), b)), first = q / c, second = a / q;
+    const double smaller = std::min(first, second), larger = std::max(first, second);
+    return smaller > 0.0 ? smaller : larger > 0.0 ? larger : none;
+}
+
+}  // namespace
+
+void Watcher::remember_zeros() {
+    remembered_zeros_.clear();
+    for (const Watch& w : watches_) remembered_zeros_.push_back(w.starts_at_zero ? 1 : 0);
+}
+
+void Watcher::restore_zeros() {
+    for (std::size_t k = 0; k < watches_.size(); ++k) watches_[k].starts_at_zero = remembered_zeros_[k] != 0;
+}
+
+double Watcher::estimate(const ModeSeries& series) {
+    double first = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0);
+        for (std::size_t i = 0; i < count; ++i) {
+            // A quantity that starts at zero is divided by the time.
+            std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
+            if ((watches_[k].starts_at_zero || c[0] <= zero_[k]) && c.size() > 1) c = c.subspan(1);
+            const auto term = [&](std::size_t j) { return j < c.size() ? c[j] : 0.0; };
+            double tau = first_zero_of_parabola(term(0), term(1), term(2));
+            if (!(tau < 2.0 * first)) continue;
+            // One step of Newton's method with all terms.
+            double value = 0.0, slope = 0.0;
+            for (std::size_t j = c.size(); j-- > 0;) {
+                slope = slope * tau + value;
+                value = value * tau + c[j];
+            }
+            const double better = tau - value / slope;
+            if (better > 0.5 * tau && better < 2.0 * tau) tau = better;
+            first = std::min(first, tau);
+        }
+    }
+    return first;
+}
+
+bool Watcher::others_are_positive(const ModeSeries& series, std::span<const Found> found, double tau, double h) {
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        if (std::any_of(found.begin(), found.end(), [&](const Found& f) { return f.watch == static_cast<int>(k); }))
+            continue;
+        const std::size_t count = polynomials(series, watches_[k], zero_[k], h);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
+            if (!(ode::polynomial(c, tau / h) > zero_[k]) && !(ode::polynomial(c, 1.0) > zero_[k])) return false;
+        }
+    }
+    return true;
 }
 
 double Watcher::admissible_until(const ModeSeries& series, double h) {

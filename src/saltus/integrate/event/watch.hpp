@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -84,6 +85,20 @@ public:
     enum class Touches { report, ignore };
     const std::vector<Found>& search(const ModeSeries& series, double h, Touches touches);
 
+    /// A search notes which quantities have left zero on its step. `remember_zeros` before a search and `restore_zeros`
+    /// after it make the search have no effect on later ones.
+    void remember_zeros();
+    void restore_zeros();
+
+    /// An estimate of the time of the first event, in s since the start of the series, from its first terms. Infinite
+    /// if they show none. It may be wrong, and serves to choose the order of the series.
+    double estimate(const ModeSeries& series);
+
+    /// Whether all quantities other than those in `found` are clearly positive at the time tau of the events, or later
+    /// on the step of length h of the series. Otherwise one of them may have reached zero, at the same time or before,
+    /// and sinks so slowly that only a longer step shows it.
+    bool others_are_positive(const ModeSeries& series, std::span<const Found> found, double tau, double h);
+
     /// How far the reactions of a redundant mode, as the series distributes them, stay admissible on the step of length
     /// h: the first zero of a normal force or friction reserve, in s since the start of the step; h if there is none.
     double admissible_until(const ModeSeries& series, double h);
@@ -151,6 +166,7 @@ private:
     double held_noise_ = 0.0;  // rounding errors of these, in N
     bool motion_depends_ = false,
          inadmissible_distribution_ = false;  // the accelerations depend on how the redundant reactions are distributed
+    std::vector<char> remembered_zeros_;      // Watch::starts_at_zero of each quantity
     std::vector<double> zero_;                // |s| <= zero_ is rounding
     std::vector<double> leave_;               // s > leave_ has left zero
     std::vector<double> depth_;               // max(0, −s) at the start of the arc

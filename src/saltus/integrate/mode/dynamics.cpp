@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/sets/contensou.hpp"
@@ -651,17 +652,56 @@ bool Dynamics::project_along_forces(double t, double* x) {
     return change.allFinite();
 }
 
-bool Dynamics::project(double t, double* x) {
-    std::vector<int> positions, velocities;
-    for (std::size_t k = 0; k < equations_.size(); ++k) {
-        velocities.push_back(equations_[k]);
-        if (model_.layout().has_position(equations_[k])) positions.push_back(equations_[k]);
+/// The correction of `project` if the rows are clearly independent: δ = −M⁻¹Aᵀ D⁻¹ defect with D = A M⁻¹Aᵀ. False if
+/// they are not; then nothing has changed.
+bool Dynamics::correct_independent(const std::vector<int>& rows, const std::vector<double>& defect, double* target) {
+    // D contains the angle between the rows squared. Least squares decide below an angle of 1e-4 rad.
+    constexpr double least_pivot_ratio = 1e-8;
+    const auto m = static_cast<int>(rows.size());
+    const auto n = ix(n_);
+    const model::Pattern& W = model_.layout().rows;
+    projection_columns_.assign(ix(m) * n, 0.0);
+    const auto column = [&](int k) { return std::span<double>(projection_columns_.data() + ix(k) * n, n); };
+    for (int k = 0; k < m; ++k) {
+        for (int e = W.start[ix(rows[ix(k)])]; e < W.start[ix(rows[ix(k)]) + 1]; ++e)
+            column(k)[ix(W.column[ix(e)])] = terms_.W[ix(e)];
+        mass_.solve(column(k));
     }
-    if (velocities.empty()) return true;
+    projection_lu_.clear(m);
+    for (int i = 0; i < m; ++i)
+        for (int k = 0; k < m; ++k) projection_lu_.at(i, k) = model::row_dot(W, terms_.W, rows[ix(i)], column(k));
+    if (m > 1 && !projection_lu_.factorise()) return false;
+    double least = infinity, largest = 0.0;
+    for (int i = 0; i < m; ++i) {
+        least = std::min(least, std::abs(projection_lu_.at(i, i)));
+        largest = std::max(largest, std::abs(projection_lu_.at(i, i)));
+    }
+    if (m > 1 && !(least > least_pivot_ratio * largest)) return false;
+    projection_force_.resize(ix(m));
+    if (m == 1)
+        projection_force_[0] = defect[0] / projection_lu_.at(0, 0);
+    else
+        projection_lu_.solve(defect, projection_force_);
+    for (std::size_t i = 0; i < n; ++i) {
+        double change = 0.0;
+        for (int k = 0; k < m; ++k) change += column(k)[i] * projection_force_[ix(k)];
+        target[i] -= change;
+    }
+    return true;
+}
+
+bool Dynamics::project(double t, double* x) {
+    if (equations_.empty()) return true;
+    const std::vector<int>& velocities = equations_;
+    std::vector<int>& positions = projected_positions_;
+    positions.clear();
+    for (const int row : equations_)
+        if (model_.layout().has_position(row)) positions.push_back(row);
     const model::Pattern& W = model_.layout().rows;
     const auto n = ix(n_);
     // The shortest way in the metric of M. Minimise ½ δᵀMδ subject to A δ = −defect: δ = −M⁻¹Aᵀ (A M⁻¹Aᵀ)⁺ defect.
-    const auto correct = [&](const std::vector<int>& rows, const Vector& defect, double* target) {
+    const auto correct = [&](const std::vector<int>& rows, const std::vector<double>& defect, double* target) {
+        if (correct_independent(rows, defect, target)) return;
         const auto m = static_cast<Eigen::Index>(rows.size());
         Matrix columns(n_, m), D(m, m);
         for (Eigen::Index k = 0; k < m; ++k) {
@@ -674,22 +714,22 @@ bool Dynamics::project(double t, double* x) {
         for (Eigen::Index i = 0; i < m; ++i)
             for (Eigen::Index k = 0; k < m; ++k)
                 D(i, k) = model::row_dot(W, terms_.W, rows[static_cast<std::size_t>(i)], {columns.col(k).data(), n});
-        const Vector r = m == 1 ? Vector(defect / D(0, 0)) : least_squares(D, defect);
+        const Vector r = least_squares(D, Eigen::Map<const Vector>(defect.data(), m));
         const Vector change = columns * r;
         for (int i = 0; i < n_; ++i) target[i] -= change(i);
     };
-    const auto defect_of = [&](const std::vector<int>& rows, auto value) {
-        Vector d(static_cast<Eigen::Index>(rows.size()));
-        for (std::size_t k = 0; k < rows.size(); ++k) d(static_cast<Eigen::Index>(k)) = value(rows[k]);
-        return d;
+    const auto defect_of = [&](const std::vector<int>& rows, auto value) -> const std::vector<double>& {
+        defect_.resize(rows.size());
+        for (std::size_t k = 0; k < rows.size(); ++k) defect_[k] = value(rows[k]);
+        return defect_;
     };
     evaluate_terms(t, x);
     if (!factorise_mass()) return false;
     for (int round = 0; round < Thresholds::max_projection_rounds && !positions.empty(); ++round) {
-        const Vector defect = defect_of(positions, [&](int row) { return terms_.positions[ix(row)]; });
+        const std::vector<double>& defect = defect_of(positions, [&](int row) { return terms_.positions[ix(row)]; });
         double worst = 0.0;
         for (std::size_t k = 0; k < positions.size(); ++k)
-            worst = std::max(worst, std::abs(defect(static_cast<Eigen::Index>(k))) / position_scale(positions[k], x));
+            worst = std::max(worst, std::abs(defect[k]) / position_scale(positions[k], x));
         if (worst <= Thresholds::projected) break;
         if (round == Thresholds::max_projection_rounds - 1 && worst > Thresholds::projection_failure) return false;
         correct(positions, defect, x);
@@ -698,8 +738,8 @@ bool Dynamics::project(double t, double* x) {
         if (worst < Thresholds::nearly_projected) break;
     }
     for (int round = 0; round < Thresholds::velocity_projection_rounds; ++round) {
-        const Vector defect = defect_of(velocities, [&](int row) { return gamma_[ix(row)]; });
-        if (defect.cwiseAbs().maxCoeff() == 0.0) break;
+        const std::vector<double>& defect = defect_of(velocities, [&](int row) { return gamma_[ix(row)]; });
+        if (std::all_of(defect.begin(), defect.end(), [](double d) { return d == 0.0; })) break;
         correct(velocities, defect, x + n_);
         evaluate_terms(t, x);
     }

@@ -174,6 +174,7 @@ private:
     void update_coefficients(double t, const double* x);
     void update_parts();
     bool solve_equations();
+    bool correct_independent(const std::vector<int>& rows, const std::vector<double>& defect, double* target);
     Matrix multiplier_matrix() const;
 
     const model::Model& model_;
@@ -193,6 +194,9 @@ private:
     std::vector<int> equation_element_;  // the element whose normal it is, -1 for slip rows
     std::vector<double> columns_;        // M⁻¹ F, a column of n an equation
     std::vector<double> free_, right_, multiplier_;
+    std::vector<int> projected_positions_;  // of `project`, as the following
+    std::vector<double> defect_, projection_columns_, projection_force_;
+    solvers::DenseLU projection_lu_;
     double acceleration_scale_ = 0.0, redundancy_ = Thresholds::least_redundancy;
     bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;

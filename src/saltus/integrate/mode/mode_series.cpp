@@ -29,7 +29,7 @@ std::size_t max_kept_equations(int coordinates) {
 void ModeSeries::reset() {
     disk_ratio_ = first_disk_ratio;
     grow_disk_ = true;
-    proved_ = infinity;
+    provable_ = infinity;
     factorised_ = false;
     energy_scale_ = last_step_ = 0.0;
     release_ = {};
@@ -78,7 +78,7 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
     inverse_mass_.resize(n);
     factorised_ = false;
-    proved_ = infinity;
+    provable_ = infinity;
     return true;
 }
 
@@ -181,19 +181,26 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
 bool ModeSeries::expand(double t, const double* x, int order) {
     const int n = d_.size();
     t_ = t;
-    exact_ = motion_degree_ <= order;
-    if (exact_) order = motion_degree_;
-    order_ = order;
     equations_->begin(t);
     for (int i = 0; i < n; ++i) {
         equations_->q[ix(i)][0] = x[i];
         equations_->u[ix(i)][0] = x[n + i];
     }
     work_[0] = x[2 * n];
+    known_orders_ = 0;
+    evaluated_order_ = -1;
+    return extend(order);
+}
+
+bool ModeSeries::extend(int order) {
+    const int n = d_.size();
+    exact_ = motion_degree_ <= order;
+    if (exact_) order = motion_degree_;
+    order_ = order;
     double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
     double probe = 0.0;  // not a number as soon as some acceleration of a free flight is not finite
-    for (int k = 0; k < order; ++k) {
-        equations_->evaluate_order(k);
+    for (int k = known_orders_; k < order; ++k) {
+        evaluate_terms(k);
         const double next = 1.0 / (k + 1);
         if (k > 0 && free_flight_) {  // u̇ = M⁻¹ h, and M is diagonal and constant
             const double* const* const h = equations_->h.data();
@@ -207,7 +214,6 @@ bool ModeSeries::expand(double t, const double* x, int order) {
             work_[ix(k + 1)] = works_ ? power(k) * next : 0.0;
             continue;
         }
-        if (!moving_rows_.empty()) velocities(k);
         if (!slips_.empty()) slip_gradients(k);
         if (!loads_.empty()) known_loads(k);
         if (k == 0 && !factorise()) return false;
@@ -219,13 +225,20 @@ bool ModeSeries::expand(double t, const double* x, int order) {
         work_[ix(k + 1)] = works_ ? power(k) * next : 0.0;
     }
     known_orders_ = order;
-    equations_->evaluate_order(order);
-    if (!moving_rows_.empty()) velocities(order);
+    evaluate_terms(order);
     if (std::isnan(probe)) return false;
     // Not a number or infinite coefficients spread to the highest order of u.
     for (int i = 0; i < n; ++i)
         if (!std::isfinite(equations_->u[ix(i)][order])) return false;
     return std::isfinite(work_[ix(order)]);
+}
+
+/// Order k of the terms of the equations of motion and of the velocities of rows, unless it is known already.
+void ModeSeries::evaluate_terms(int k) {
+    if (k <= evaluated_order_) return;
+    evaluated_order_ = k;
+    equations_->evaluate_order(k);
+    if (!moving_rows_.empty()) velocities(k);
 }
 
 /// Order k of γ = w·u + χ of the rows that move.
@@ -311,6 +324,7 @@ bool ModeSeries::solve_order(int k) {
     if (!equations_->mass_constant && k > 0)
         for (int i = 0; i < n; ++i)
             for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
+                if (!equations_->M_constant.empty() && equations_->M_constant[ix(e)] != 0) continue;
                 const int j = M.column[ix(e)];
                 free_[ix(i)] -= convolution(equations_->M[ix(e)], series(a_, j), k, 1);
                 if (i != j) free_[ix(j)] -= convolution(equations_->M[ix(e)], series(a_, i), k, 1);
@@ -388,11 +402,15 @@ int ModeSeries::load_of(int element) const {
 /// work on the system with w·u = γ − χ, as in Dynamics::derivative. Rows that hold have γ = 0.
 double ModeSeries::power(int k) const {
     double sum = equations_->applied != nullptr ? equations_->applied[k] - equations_->damping[k] : 0.0;
-    for (const int row : rows_) sum -= convolution(series(lambda_, row), equations_->chi[ix(row)], k);
+    const auto against_obstacle = [&](int row) {
+        const double *const lambda = series(lambda_, row), *const chi = equations_->chi[ix(row)];
+        const bool constant = !equations_->chi_constant.empty() && equations_->chi_constant[ix(row)] != 0;
+        return constant ? lambda[k] * chi[0] : convolution(lambda, chi, k);
+    };
+    for (const int row : rows_) sum -= against_obstacle(row);
     for (std::size_t i = rows_.size(); i < force_rows_.size(); ++i) {
         const int row = force_rows_[i];
-        sum += convolution(series(lambda_, row), series(gamma_, row), k) -
-               convolution(series(lambda_, row), equations_->chi[ix(row)], k);
+        sum += convolution(series(lambda_, row), series(gamma_, row), k) - against_obstacle(row);
     }
     return sum;
 }
@@ -444,9 +462,11 @@ int visible_order(const double* c, double h, int least, int most) {
     constexpr double invisible = 1e-17;
     const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * h, std::abs(c[2]) * h * h});
     double power = 1.0;
-    for (int k = 0; k < most; ++k) power *= h;
-    for (; most > least && std::abs(c[most]) * power <= limit; --most) power /= h;
-    return most;
+    int visible = least;
+    for (int k = 0; k < least; ++k) power *= h;
+    for (int k = least + 1; k <= most; ++k)
+        if (power *= h; std::abs(c[k]) * power > limit) visible = k;
+    return visible;
 }
 
 }  // namespace
@@ -553,6 +573,13 @@ double ModeSeries::friction_coefficient(int part_number, int axis, int order) co
 }
 
 int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const {
+    const FrictionPart& part = d_.parts()[ix(part_number)];
+    const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(part.element)].rows);
+    const bool rolling = friction.law == model::FrictionLaw::rolling && part.row > friction.first_row;
+    if (!rolling) {
+        std::copy_n(equations_->coefficients[ix(part.axes[ix(axis)])], known_orders_, c);
+        return known_orders_;
+    }
     for (int k = 0; k < known_orders_; ++k) c[k] = friction_coefficient(part_number, axis, k);
     return known_orders_;
 }

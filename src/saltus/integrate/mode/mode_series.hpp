@@ -44,6 +44,11 @@ public:
     /// exist or the equations are singular. If they are redundant: also if the motion depends on the distribution of
     /// the reactions, or if no distribution is inside the sets of the laws; see `release`.
     bool expand(double t, const double* x, int order);
+    /// Continues the last expansion, which has succeeded, to a higher order. The result is that of `expand` to that
+    /// order.
+    bool extend(int order);
+    int order() const { return order_; }   ///< of the last expansion
+    bool exact() const { return exact_; }  ///< the last expansion is the motion itself, a polynomial of the time
     /// The equations have become dependent at the last expansion (Dynamics::degenerating).
     bool degenerating() const { return degenerating_; }
     double acceleration_scale() const { return acceleration_scale_; }  ///< as Dynamics::acceleration_scale
@@ -85,6 +90,9 @@ public:
     /// comes from an evaluation of the formulas on the disk, not from samples: a narrow feature of a formula anywhere
     /// on the step makes B large. Returns 0 if even a very short step cannot be shown to be valid.
     double proved_length(double h, const ode::Tolerances& tolerances);
+    /// Whether the series is shown to satisfy the equations of motion on a step of length h, by the same bounds. For a
+    /// series of low order on a short step, of which no better length is looked for.
+    bool proved(double h, const ode::Tolerances& tolerances);
 
     /// The state (q, u, work) at t + tau, which becomes the length of the last step.
     void state(double tau, double* x);
@@ -167,6 +175,7 @@ private:
     double spring_force(int element, int order) const;
     int equation_of(int row) const;
     void solve_mass(std::span<double> x) const;
+    void evaluate_terms(int k);
     void velocities(int k);
     void slip_gradients(int k);
     void known_loads(int k);
@@ -185,10 +194,11 @@ private:
     model::SeriesEquations* equations_ = nullptr;
     double t_ = 0.0;
     int order_ = 0;
-    bool redundant_ = false;  // the equations of the mode depend on each other
-    int known_orders_ = 0;    // orders of u̇, λ that were computed
-    int motion_degree_ = 0;   // of the mode: SeriesEquations::motion_degree
-    bool exact_ = false;      // the last expansion is the motion itself
+    bool redundant_ = false;    // the equations of the mode depend on each other
+    int known_orders_ = 0;      // orders of u̇, λ that were computed
+    int evaluated_order_ = -1;  // last order of the terms that was computed
+    int motion_degree_ = 0;     // of the mode: SeriesEquations::motion_degree
+    bool exact_ = false;        // the last expansion is the motion itself
     bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
     double acceleration_scale_ = 0.0;
     double force_scale_ = 0.0;   // largest force at the start of the expansion, in N
@@ -216,9 +226,10 @@ private:
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
     static constexpr double first_disk_ratio = 4.0;
-    double disk_ratio_ = first_disk_ratio;                     // R/h that was best so far
-    bool grow_disk_ = true;                                    // the ratio to try next is larger
-    double proved_ = std::numeric_limits<double>::infinity();  // length of the last step of the mode that had to be cut
+    double disk_ratio_ = first_disk_ratio;  // R/h that was best so far
+    bool grow_disk_ = true;                 // the ratio to try next is larger
+    /// The longest step of the mode that proved_length tries, in s; infinite until a step has had to be cut.
+    double provable_ = std::numeric_limits<double>::infinity();
     std::unique_ptr<model::MassFactor> mass_;
     solvers::DenseLU lu_;
 };

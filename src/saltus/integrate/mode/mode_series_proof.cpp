@@ -131,8 +131,13 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
     const model::Pattern &W = layout.rows, &M = layout.mass;
     const int n = d_.size(), N = known_orders_;
     for (int i = 0; i < n; ++i) {
-        q_radius_[ix(i)] = size_on_disk(equations_->q[ix(i)], 1, order_, R);
-        u_radius_[ix(i)] = size_on_disk(equations_->u[ix(i)], 1, order_, R);
+        // Two sums side by side.
+        const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];
+        const Pair radius{R, R};
+        Pair sums{0.0, 0.0};
+        for (int k = order_; k >= 1; --k) sums = sums * radius + Pair{std::abs(q[k]), std::abs(u[k])};
+        q_radius_[ix(i)] = R * sums[0];
+        u_radius_[ix(i)] = R * sums[1];
         a_size_[ix(i)] = size_on_disk(series(a_, i), 0, N - 1, R);
     }
     const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
@@ -210,11 +215,12 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     constexpr int max_attempts = 40;
     // Of the disk R/h. The bound hardly depends on it near the best ratio, so that coarse changes are enough.
     constexpr double ratio_change = 1.5, least_ratio = 1.2;
-    // A step may be so much longer than the last one that had to be cut. Attempts that fail cost as much as those that
-    // succeed.
-    constexpr double growth = 1.2;
+    // Attempts that fail cost as much as those that succeed. The bound grows like h^(N+1) at a fixed ratio R/h, so that
+    // a bound below its limit tells how much longer the next step can be, if the motion hardly changes: at most by
+    // `growth`. A little more than the bound says is tried, because the motion may become easier to bound.
+    constexpr double growth = 1.2, expected_change = 1.05;
     constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
-    h = std::min(h, growth * proved_);
+    h = std::min(h, provable_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
         double best = bound_quotient(h, disk_ratio_ * h, tolerances);
         if (best > 1.0) {
@@ -226,15 +232,28 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
                 grow_disk_ = !grow_disk_;
         }
         if (best <= 1.0) {
-            proved_ = attempt > 0 ? h : std::max(proved_, h);
+            const double next =
+                h * std::clamp(expected_change * std::exp(-std::log(best) / (known_orders_ + 1)), 1.0, growth);
+            provable_ = attempt > 0 ? next : std::max(provable_, next);
             return h;
         }
-        // The bound grows like h^N at a fixed ratio R/h; a step that reaches a singularity needs a larger cut.
+        // A step that reaches a singularity needs a larger cut.
         h *= std::isfinite(best)
                  ? std::clamp(safety * std::exp(-std::log(best) / (known_orders_ + 1)), largest_cut, safety)
                  : cut_at_singularity;
     }
     return 0.0;
+}
+
+bool ModeSeries::proved(double h, const ode::Tolerances& tolerances) {
+    if (exact_ || linear()) return true;
+    // The terms of order N fall below rounding errors on the step, so that a singularity is about 10^(15/N) steps away.
+    // The disk R = 10^(11/N) h stays clear of it and makes the factor (h/R)^N of Cauchy's estimate 1e-11, which is
+    // below `slack` times the usual tolerances. The second disk serves loose tolerances and near singularities.
+    constexpr double digits[] = {11.0, 8.0};
+    for (const double d : digits)
+        if (bound_quotient(h, h * std::pow(10.0, d / known_orders_), tolerances) <= 1.0) return true;
+    return false;
 }
 
 }  // namespace saltus::integrate

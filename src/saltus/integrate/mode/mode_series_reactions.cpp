@@ -106,13 +106,14 @@ void ModeSeries::row_defects(int k) {
 void ModeSeries::add_multipliers(int k) {
     const int n = d_.size();
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-        series(lambda_, rows_[r])[k] += multiplier_[r];
-        if (k == 0) force_scale_ = std::max(force_scale_, std::abs(multiplier_[r]));
-        for (int i = 0; i < n; ++i) {
-            const double part = multiplier_[r] * columns_[r * ix(n) + ix(i)];
-            free_[ix(i)] += part;
-            if (k == 0) acceleration_scale_ = std::max(acceleration_scale_, std::abs(part));
-        }
+        const double multiplier = multiplier_[r];
+        const double* const column = columns_.data() + r * ix(n);
+        series(lambda_, rows_[r])[k] += multiplier;
+        for (int i = 0; i < n; ++i) free_[ix(i)] += multiplier * column[i];
+        if (k > 0) continue;
+        force_scale_ = std::max(force_scale_, std::abs(multiplier));
+        for (int i = 0; i < n; ++i)
+            acceleration_scale_ = std::max(acceleration_scale_, std::abs(multiplier * column[i]));
     }
     for (std::size_t s = 0; s < slips_.size(); ++s) {
         const int equation = slips_[s].equation;

@@ -31,6 +31,17 @@ ode::Tolerances series_tolerances(const RunSettings& s) {
     return t;
 }
 
+/// Tolerances of the last terms of a series of low order, which ends at an event (EventRun::reach_near_event). A tenth
+/// of those of other steps. The last three terms are below it (ModeSeries::step_length), so that the terms that are
+/// left out are smaller by another factor of ten or more. A smaller part needs more orders.
+ode::Tolerances near_tolerances(const ode::Tolerances& tolerances) {
+    constexpr double part = 0.1, rounding = 1e-15;
+    ode::Tolerances t;
+    t.relative = std::max(part * tolerances.relative, rounding);
+    t.absolute = part * tolerances.absolute;
+    return t;
+}
+
 /// The order of a Taylor series for a tolerance ε. −½ ln ε + 1 minimises the work per unit of time, if the work of a
 /// step grows with the square of the order and the step is a fixed part of the radius of convergence [Jorba]. Here a
 /// step has other costs besides, which do not depend on the order, so that higher orders with fewer steps are faster.
@@ -91,6 +102,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       tolerances_(series_tolerances(settings)),
       series_order_(series_order(tolerances_.relative)),
       linear_order_(linear_series_order(tolerances_.relative)),
+      near_tolerances_(near_tolerances(tolerances_)),
       just_crossed_(tools.memory.just_crossed),
       sampled_(model::sampled_law(model)),
       x_(tools.memory.x),

@@ -148,6 +148,9 @@ private:
     bool begin_series();
     bool prepare_series();
     bool expand_series();
+    bool can_have_low_order() const;
+    bool reach_near_event();
+    bool find_near_event();
     SeriesStep series_step(Advance& advance);
     double behind(const SwitchCrossing& crossing) const;
     std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;
@@ -159,6 +162,7 @@ private:
     };
     template <class First>
     auto search(double& reach, First first);
+    std::optional<Found> first_event(double& reach);
     template <class Z>
     Zero judge(const Z& zero, double h) const;
     template <class Z>
@@ -306,6 +310,8 @@ private:
     ode::Tolerances tolerances_;       // of one step
     int series_order_, linear_order_;  // orders of series: in general, and if the mode is a linear system
     int mode_order_ = 0;               // the one for the mode of the arc
+    ode::Tolerances near_tolerances_;  // of a step of low order
+    double near_reach_ = 0.0;          // the expansion is of low order and serves up to this time after its start, in s
     bool series_off_ = false;          // the motion is stiff: series do not serve
     int stiff_series_steps_ = 0;       // consecutive steps that look stiff
     int switches_at_one_time_ = 0;     // changes of sides since the time advanced

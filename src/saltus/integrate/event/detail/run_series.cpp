@@ -5,13 +5,16 @@
 #include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/ode/polynomial.hpp"
 
 // A smooth arc as Taylor series. Each step goes as follows:
-//   1. The motion is expanded at its present state (ModeSeries::expand).
+//   1. The motion is expanded at its present state (ModeSeries::expand). If its first terms announce an event soon,
+//   then
+//      a series of low order is tried first (find_near_event).
 //   2. The step is as long as the last terms and the tolerance allow, and is shortened until the series is shown to
 //      satisfy the equations of motion everywhere on it (ModeSeries::proved_length).
 //   3. The switching functions of the expressions are searched for their first zero. The step ends there, and the next
@@ -120,10 +123,27 @@ auto EventRun::search(double& reach, First first) {
     return zero;
 }
 
+/// The first event on the step up to `reach`, which may be shortened; found_ has all events at its time. If the step is
+/// searched several times, then only the last search tells which quantities have left zero: a gap that left zero behind
+/// the end of the shorter step must not count as closed at its start.
+std::optional<Found> EventRun::first_event(double& reach) {
+    watcher_.remember_zeros();
+    return search(reach, [&](double to, Watcher::Touches touches) {
+        watcher_.restore_zeros();
+        found_ = watcher_.search(series_, to, touches);
+        return found_.empty() ? std::nullopt : std::optional<Found>(found_.front());
+    });
+}
+
 /// Expands the motion. If a switching function is exactly zero at the start, then its first coefficient that is not
 /// zero decides the branch.
 bool EventRun::expand_series() {
     sides_chosen_ = false;
+    near_reach_ = 0.0;
+    if (can_have_low_order()) {
+        if (!series_.expand(t_, x_.data(), Thresholds::least_series_order)) return false;
+        return reach_near_event() || series_.extend(mode_order_);
+    }
     for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
         if (!series_.expand(t_, x_.data(), mode_order_)) return false;
         bool decided = true;
@@ -143,6 +163,64 @@ bool EventRun::expand_series() {
     return true;
 }
 
+/// Whether a series of low order is worth trying: the orders of the mode are many.
+bool EventRun::can_have_low_order() const {
+    constexpr int many_orders = 12;
+    return mode_order_ >= many_orders && !series_.redundant() && series_.switch_count() == 0 &&
+           !(series_limit_ < ode::no_limit) && nudge_ == 0.0;
+}
+
+/// If the first terms of the series announce an event: extends it until its last terms are negligible up to a time
+/// behind that event (near_tolerances). False if that would need nearly all orders of the mode, or if there is no such
+/// event. An arc that an event soon ends needs few orders, and the work of an expansion grows like the square of its
+/// order.
+bool EventRun::reach_near_event() {
+    // The time behind the estimate that is searched, relative to the estimate.
+    constexpr double beyond = 1.1;
+    // Shorter arcs, in s times max(1, |t|), are searched on the long step. They occur where changes of mode accumulate,
+    // and there the rounding errors of the long step decide which changes are one.
+    constexpr double shortest = 1e-9;
+    // Of the orders of the mode. With more of them a failed attempt costs too much.
+    constexpr double worthwhile = 0.75;
+    if (series_.exact()) return false;
+    const double reach = beyond * watcher_.estimate(series_), remaining = stretch_end() - t_;
+    if (reach >= remaining && reach < infinity && !ends_at_sample()) end_matters();
+    if (!(reach < remaining) || !(reach < settings_.max_step) || !(reach > shortest * std::max(1.0, std::abs(t_))))
+        return false;
+    // The terms fall like (τ/ρ)^k. On the step of order N the largest of the last three terms, that of order N − 2, is
+    // as large as the tolerance. This shows ρ, and ρ shows the order whose step is `reach`.
+    const double digits = std::log(near_tolerances_.relative);
+    for (int order = series_.order();;) {
+        const double step = series_.step_length(near_tolerances_, order);
+        if (step == infinity) return false;  // the motion is a polynomial, and long steps cost nothing
+        if (step >= reach) {
+            near_reach_ = reach;
+            return true;
+        }
+        const double radius = step * std::exp(-digits / (order - 2));
+        const double needed = reach < radius ? 2.0 + digits / std::log(reach / radius) : infinity;
+        if (!(needed <= worthwhile * mode_order_)) return false;
+        order = std::max(order + 1, static_cast<int>(std::ceil(needed)));
+        if (order > worthwhile * mode_order_ || !series_.extend(order)) return false;
+    }
+}
+
+/// Searches for events on the step near_reach_ of a series of low order. If there are any: sets the state to that of
+/// the events. They are as certain as those of a longer step. False also if a longer step could show other events at
+/// the same time.
+bool EventRun::find_near_event() {
+    if (!series_.proved(near_reach_, tolerances_)) return false;
+    double reach = near_reach_;
+    const std::optional<Found> first = first_event(reach);
+    const bool certain = first && judge(*first, reach) == Zero::sharp &&
+                         watcher_.others_are_positive(series_, found_, first->tau, reach);
+    if (certain)
+        stop_at_series_event(reach);
+    else
+        watcher_.restore_zeros();
+    return certain;
+}
+
 EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     if (!expand_series()) {
         if (series_.release().empty() || t_ == arc_began_) return SeriesStep::impossible;
@@ -154,6 +232,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     if (series_.degenerating()) {
         d_.set_mode(d_.mode(), t_, x_.data());
         if (d_.redundant()) return SeriesStep::redundant;
+    }
+    if (near_reach_ > 0.0) {
+        if (find_near_event()) return SeriesStep::event;
+        if (!series_.extend(mode_order_)) return SeriesStep::impossible;
     }
     const double wish = series_.step_length(tolerances_, series_.linear() ? linear_order_ : mode_order_),
                  remaining = stretch_end() - t_;
@@ -184,10 +266,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
                              : h == remaining ? h + Thresholds::simultaneous_time * scale
                                               : before_switch;
         double reach = limit;
-        const std::optional<Found> first = search(reach, [&](double to, Watcher::Touches touches) {
-            found_ = watcher_.search(series_, to, touches);
-            return found_.empty() ? std::nullopt : std::optional<Found>(found_.front());
-        });
+        const std::optional<Found> first = first_event(reach);
         if (first && judge(*first, reach) == Zero::blurred)
             return approach(*first, advance) ? SeriesStep::accepted : SeriesStep::finished;
         if (first) {

@@ -5,11 +5,32 @@
 
 namespace saltus::integrate {
 
-/// Order k of the product of two series, Σ_{j=first..k} a_j b_{k−j}.
+/// Two numbers that one instruction adds or multiplies.
+using Pair = double __attribute__((vector_size(16)));
+
+/// Order k of the product of two series, Σ_{j=first..k} a_j b_{k−j}. Two partial sums, of even and odd numbers of
+/// terms.
 inline double convolution(const double* a, const double* b, int k, int first = 0) {
+    a += first;
+    b += k - first;
+    int terms = k - first + 1;
+    Pair sums{0.0, 0.0};
+    for (; terms >= 2; terms -= 2) {
+        sums += Pair{a[0], a[1]} * Pair{b[0], b[-1]};
+        a += 2;
+        b -= 2;
+    }
+    const double sum = sums[0] + sums[1];
+    return terms > 0 ? sum + a[0] * b[0] : sum;
+}
+
+/// Order k of the square of a series. Each product of different coefficients occurs twice.
+inline double square_order(const double* a, int k) {
+    const int pairs = (k + 1) / 2;
     double sum = 0.0;
-    for (int j = first; j <= k; ++j) sum += a[j] * b[k - j];
-    return sum;
+    for (int j = 0; j < pairs; ++j) sum += a[j] * a[k - j];
+    sum *= 2.0;
+    return k % 2 == 0 ? sum + a[k / 2] * a[k / 2] : sum;
 }
 
 /// Σ_{k=first..last} |c_k| R^k: a bound of the polynomial on the disk |τ| <= R.
@@ -26,9 +47,6 @@ inline double value_at(const double* c, int order, double tau) {
     for (int k = order - 1; k >= 0; --k) value = value * tau + c[k];
     return value;
 }
-
-/// Two numbers that one instruction adds or multiplies.
-using Pair = double __attribute__((vector_size(16)));
 
 /// Values of two polynomials at four points.
 struct FourProducts {

@@ -212,6 +212,8 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
     coefficients.assign(ix(layout.coefficients), nullptr);
     W_constant.assign(layout.rows.size(), 1);
     coefficient_constant.assign(ix(layout.coefficients), 1);
+    M_constant.assign(layout.mass.size(), 1);
+    chi_constant.assign(ix(layout.row_count()), 1);
     mass_constant = true;
     for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
         const auto [kind, number] = program_->outputs[k];
@@ -220,6 +222,7 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
         switch (kind) {
             case Kind::mass:
                 M[ix(number)] = row;
+                M_constant[ix(number)] = constant ? 1 : 0;
                 mass_constant = mass_constant && constant;
                 break;
             case Kind::force: h[ix(index_[ix(number)])] = row; break;
@@ -228,7 +231,10 @@ ExpressionSeries::ExpressionSeries(std::shared_ptr<const SeriesProgram> program,
                 W[ix(number)] = row;
                 W_constant[ix(number)] = constant ? 1 : 0;
                 break;
-            case Kind::chi: chi[ix(number)] = row; break;
+            case Kind::chi:
+                chi[ix(number)] = row;
+                chi_constant[ix(number)] = constant ? 1 : 0;
+                break;
             case Kind::zeta: zeta[ix(number)] = row; break;
             case Kind::coefficient:
                 coefficients[ix(number)] = row;

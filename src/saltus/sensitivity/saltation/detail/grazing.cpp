@@ -92,11 +92,15 @@ public:
 
 private:
     /// A step of a Taylor series covers at most ωh = 3.5 of an oscillation, a little more than half a period. So there
-    /// are about 20 samples in a period. Both numbers of parts are odd: if the search for events keeps a step short
-    /// because a gap touches zero, then the touch is at a quarter of the step, and no sample must be there.
+    /// are about 20 samples in a period. The terms (ωh)^k/k! of an oscillation above order 16 are below 1e-12
+    /// (significant_order) if ωh <= 1.4: five parts are as dense then. Both numbers of parts are odd: if the search for
+    /// events keeps a step short because a gap touches zero, then the touch is at a quarter of the step, and no sample
+    /// must be there.
     static constexpr int max_parts = 11, parts_of_low_degree = 5;
 
-    static int parts_for(int degree) { return degree <= 5 ? parts_of_low_degree : max_parts; }
+    static constexpr int low_degree = 16;
+
+    static int parts_for(int degree) { return degree <= low_degree ? parts_of_low_degree : max_parts; }
 
     /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
     /// not matter are left out.

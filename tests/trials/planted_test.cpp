@@ -553,6 +553,29 @@ TEST(JudgeOfBelts, FindsLevelSetsThatContainStickSlip) {
     EXPECT_GT(small.statements, 3);
 }
 
+// Friction in a plane resists a motion across the slip with mu F_N/|slip| = 0.6 N s/m: s² + 0.6 s + 6 = 0.
+TEST(JudgeOfBelts, KnowsThatFrictionInAPlaneDampsMotionsAcrossTheSlip) {
+    Model model = point_masses(2, 1.0);
+    model.potential = {Expression(2.0) * power(x(), 2), Expression(3.0) * power(Expression::position(1), 2)};
+    model.dissipation = {Expression(0.1) * power(Expression::velocity(0), 2)};
+    model.sliders = {{"belt",
+                      {Expression::velocity(0) - 1.0, Expression::velocity(1)},
+                      {FrictionLaw::Kind::isotropic, {0.3}, 0.0},
+                      2.0}};
+    nlohmann::json set = point_set("E1", 0.15);
+    set["extent"]["y"] = {0.0, 0.0};
+    set["representative"]["y"] = 0.0;
+    const auto stated = [&](double damping) {
+        const double along = std::sqrt(4.0 - 0.01), across = std::sqrt(6.0 - damping * damping);
+        set["stability"] = {{"verdict", "asymptotically stable"},
+                            {"eigenvalues", {{-0.1, along}, {-0.1, -along}, {-damping, across}, {-damping, -across}}}};
+        return nlohmann::json{{"sets", {set}}, {"complete", true}};
+    };
+    const Findings truth = judge_belt_sets(model, stated(0.3));
+    EXPECT_TRUE(truth.violations.empty()) << truth.violations[0].text;
+    EXPECT_TRUE(found(judge_belt_sets(model, stated(0.1)), "eigenvalues"));
+}
+
 // A block on a conveyor with a spring at an angle: the normal force depends on the position, and friction with it.
 TEST(JudgeOfBelts, KnowsThatFrictionOfAContactChangesWithItsNormalForce) {
     Model model = point_masses(2, 1.0);

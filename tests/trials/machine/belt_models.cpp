@@ -53,7 +53,8 @@ void damp(Model& model, std::size_t i, Random& random) {
     if (random.chance(0.6)) model.dissipation.push_back(Expression(random.number(0.02, 0.8)) * power(u(i), 2));
 }
 
-/// One coordinate: a block that slides on one or two belts, with a spring, perhaps on the ground too, perhaps at a wall.
+/// One coordinate: a block that slides on one or two belts, with a spring, perhaps on the ground too, perhaps at a
+/// wall.
 Model block(Random& random) {
     Model model = point_masses(1, random.number(0.5, 2.0));
     model.potential = {spring(random, q(0))};
@@ -120,8 +121,7 @@ Model feet(Random& random) {
     const auto foot = [&](const std::string& name, double side) {
         // The foot is at (side, −height) in the frame of the plate.
         const Expression down = Expression(side) * sine(q(2)) - Expression(height) * cosine(q(2));
-        const Expression along =
-            u(0) + (Expression(height) * cosine(q(2)) - Expression(side) * sine(q(2))) * u(2);
+        const Expression along = u(0) + (Expression(height) * cosine(q(2)) - Expression(side) * sine(q(2))) * u(2);
         model.contacts.push_back(belt_contact(name, q(1) + down, along - belt_speed(random), random));
     };
     if (random.chance(0.5)) {
@@ -132,6 +132,45 @@ Model feet(Random& random) {
     }
     for (std::size_t i = 0; i < 3; ++i) damp(model, i, random);
     model.q0 = {0.0, height + half + random.number(0.0, 0.2), 0.0};
+    return model;
+}
+
+/// A block on a turntable or on a belt, with friction in the plane.
+Model turntable(Random& random) {
+    Model model = point_masses(2, random.number(0.5, 2.0));
+    model.potential = {spring(random, q(0)), spring(random, q(1))};
+    if (random.chance(0.4)) model.potential.push_back(Expression(random.number(-0.8, 0.8)) * q(0) * q(1));
+    std::vector<Expression> slip = {u(0) - belt_speed(random), u(1)};
+    if (random.chance(0.6)) {
+        const Expression turn(belt_speed(random));
+        slip = {u(0) + turn * (q(1) - random.number(-0.5, 0.5)), u(1) - turn * (q(0) - random.number(-0.5, 0.5))};
+    }
+    const Expression speed = square_root(power(slip[0], 2) + power(slip[1], 2));
+    Slider slider{"table", slip, disk_friction(random), normal_force(random, q(0)), std::nullopt};
+    if (random.chance(0.3))
+        slider.friction = ellipse_friction(random);
+    else if (random.chance(0.6))
+        slider.coefficient = coefficient(random, speed, q(0));
+    model.sliders.push_back(slider);
+    damp(model, 0, random);
+    damp(model, 1, random);
+    model.q0 = {random.number(-0.5, 0.5), random.number(-0.5, 0.5)};
+    return model;
+}
+
+/// A body that a belt carries in space: a plane above which it presses by its weight and by inclined springs.
+Model sheet(Random& random) {
+    Model model = point_masses(3, random.number(0.5, 2.0));
+    model.potential = {spring(random, q(0)), spring(random, q(1)), Expression(random.number(3.0, 12.0)) * q(2)};
+    if (random.chance(0.5))
+        model.potential.push_back(Expression(random.number(0.3, 3.0)) *
+                                  power(q(0) + Expression(random.number(-1.0, 1.0)) * q(2), 2));
+    Contact contact = floor_contact("belt", q(2) - Expression(random.number(-0.2, 0.2)) * q(0), random);
+    contact.slip = {u(0) - belt_speed(random), u(1)};
+    contact.friction = random.chance(0.5) ? disk_friction(random) : ellipse_friction(random);
+    model.contacts.push_back(contact);
+    for (std::size_t i = 0; i < 3; ++i) damp(model, i, random);
+    model.q0 = {0.0, 0.0, random.number(0.0, 0.2)};
     return model;
 }
 
@@ -150,10 +189,9 @@ Model moving(Random& random) {
 
 const std::vector<Generator>& belt_generators() {
     static const std::vector<Generator> generators = {
-        {"block", admissible_model<block>},
-        {"two-blocks", admissible_model<two_blocks>},
-        {"conveyor", admissible_model<conveyor>},
-        {"feet", admissible_model<feet>},
+        {"block", admissible_model<block>},         {"two-blocks", admissible_model<two_blocks>},
+        {"conveyor", admissible_model<conveyor>},   {"feet", admissible_model<feet>},
+        {"turntable", admissible_model<turntable>}, {"sheet", admissible_model<sheet>},
     };
     return generators;
 }
@@ -163,6 +201,7 @@ const std::vector<Generator>& belt_motion_generators() {
         {"belt-block", admissible_model<moving<block>>},
         {"belt-conveyor", admissible_model<moving<conveyor>>},
         {"belt-feet", admissible_model<moving<feet>>},
+        {"belt-turntable", admissible_model<moving<turntable>>},
     };
     return generators;
 }

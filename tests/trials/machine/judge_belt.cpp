@@ -20,7 +20,7 @@ namespace trials {
 
 namespace {
 
-constexpr double reach = 3.0;           // of the search for points of steady sliding, in each coordinate
+constexpr double reach = 3.0;             // of the search for points of steady sliding, in each coordinate
 constexpr double clear_real_part = 1e-4;  // in 1/s; smaller ones decide nothing, differences have errors of 1e-6
 constexpr double longest_motion = 80.0;   // in s
 
@@ -209,8 +209,7 @@ void judge_set_stability(const TimeStepping& stepping, const nlohmann::json& set
             return fmt::format("the eigenvalues at {} are said to be {}, but are {}", q, text_of(stated),
                                text_of(steady->eigenvalues));
         });
-    if (findings.violations.empty())
-        judge_stability_claim(stepping, *steady, stability.value("verdict", ""), findings);
+    if (findings.violations.empty()) judge_stability_claim(stepping, *steady, stability.value("verdict", ""), findings);
 }
 
 /// V = T + U − U(q_e) − work of the sliders' friction on the straight way from q_e, with the signs of slip of q_e. It

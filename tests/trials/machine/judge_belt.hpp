@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges what `saltus equilibria` and `saltus certify` say about rest on moving surfaces: listed positions are held with
-// friction that slides, no point of steady sliding is missing from a complete list, eigenvalues agree with differences
-// of the sliding motion, and motions by time-stepping from next to the point approach it, or leave it, as it is said.
+// Judges what `saltus equilibria` and `saltus certify` say about rest on moving surfaces: listed positions are held
+// with friction that slides, no point of steady sliding is missing from a complete list, eigenvalues agree with
+// differences of the sliding motion, and motions by time-stepping from next to the point approach it, or leave it, as
+// it is said.
 #pragma once
 
 #include "machine/findings.hpp"

@@ -10,26 +10,28 @@ namespace {
 
 Point at_rest(const Vector& q) { return {0.0, q, Vector(q.size(), 0.0)}; }
 
-double sign_of(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : 0.0; }
-
-/// The sign of slip of an element with planar friction; 0 for all others.
-double slip_sign(const Mechanics& mechanics, std::size_t element, const Point& at) {
-    const Vector slip = mechanics.slip(element, at);
-    return slip.size() == 1 ? sign_of(slip[0]) : 0.0;
+/// Friction of a sliding element for a normal force of 1.
+Vector friction_force(const Mechanics& mechanics, std::size_t element, const Point& at) {
+    const Vector friction = mechanics.friction(element, at).farthest(mechanics.slip(element, at));
+    const std::vector<Vector> gradients = mechanics.slip_gradients(element, at);
+    Vector force(at.q.size(), 0.0);
+    for (std::size_t i = 0; i < friction.size(); ++i) force = plus(force, gradients[i], -friction[i]);
+    return force;
 }
 
-/// Adds the friction of a slider for a sign of slip.
-void add_slider(const Mechanics& mechanics, std::size_t element, double sign, const Point& at, Vector& force) {
-    const double size = mechanics.friction(element, at).mu[0] * mechanics.slider_force(mechanics.number(element), at);
-    force = plus(force, mechanics.slip_gradients(element, at)[0], -sign * size);
+Vector slider_friction(const Mechanics& mechanics, const Point& at) {
+    Vector force(at.q.size(), 0.0);
+    for (std::size_t e = 0; e < mechanics.elements(); ++e)
+        if (mechanics.sort(e) == Mechanics::Sort::slider)
+            force = plus(force, friction_force(mechanics, e, at), mechanics.slider_force(mechanics.number(e), at));
+    return force;
 }
 
-/// w_N − s mu w_T: what a sliding contact with the normal force 1 exerts.
-Vector pressing_direction(const Mechanics& mechanics, std::size_t contact, double sign, const Point& at) {
-    Vector result = mechanics.gap_gradient(contact, at);
-    if (mechanics.friction(contact).directions() == 1)
-        result = plus(result, mechanics.slip_gradients(contact, at)[0], -sign * mechanics.friction(contact, at).mu[0]);
-    return result;
+/// What a sliding contact with the normal force 1 exerts: w_N − s mu w_T for planar friction.
+Vector pressing_direction(const Mechanics& mechanics, std::size_t contact, const Point& at) {
+    const Vector normal = mechanics.gap_gradient(contact, at);
+    return mechanics.friction(contact).directions() == 0 ? normal
+                                                         : plus(normal, friction_force(mechanics, contact, at));
 }
 
 /// The velocities v with rows·v = 0, by Gram and Schmidt's method from the axes.
@@ -112,7 +114,9 @@ bool slides_at_rest(const Mechanics& mechanics, const Vector& q, const std::vect
         if (sort == Mechanics::Sort::contact && std::ranges::find(closed, e) == closed.end()) continue;
         const FrictionLaw law = mechanics.friction(e, at);
         if (law.directions() == 0) continue;
-        if (law.directions() > 1 || std::abs(mechanics.slip(e, at)[0]) < 1e-6) return false;
+        const bool smooth = law.kind == FrictionLaw::Kind::planar || law.kind == FrictionLaw::Kind::isotropic ||
+                            (law.kind == FrictionLaw::Kind::orthotropic && law.mu[0] * law.mu[1] > 0.0);
+        if (!smooth || norm(mechanics.slip(e, at)) < 1e-6) return false;
     }
     return true;
 }
@@ -120,18 +124,12 @@ bool slides_at_rest(const Mechanics& mechanics, const Vector& q, const std::vect
 SlidingMotion::SlidingMotion(const Mechanics& mechanics, const Vector& q, std::vector<std::size_t> closed)
     : mechanics_(mechanics), q_(q), closed_(std::move(closed)) {
     const Point at = at_rest(q);
-    for (std::size_t e = 0; e < mechanics.elements(); ++e) signs_.push_back(slip_sign(mechanics, e, at));
     std::vector<Vector> rows;
     for (const std::size_t c : closed_) rows.push_back(mechanics.gap_gradient(c, at));
     tangents_ = null_space(rows, q.size());
 }
 
-Vector SlidingMotion::slider_friction(const Point& state) const {
-    Vector force(q_.size(), 0.0);
-    for (std::size_t e = 0; e < mechanics_.elements(); ++e)
-        if (mechanics_.sort(e) == Mechanics::Sort::slider) add_slider(mechanics_, e, signs_[e], state, force);
-    return force;
-}
+Vector SlidingMotion::slider_friction(const Point& state) const { return trials::slider_friction(mechanics_, state); }
 
 // M a = h + F_sliders + Σ λ (w_N − s mu w_T) and w_N·a = −(dw_N/dt)·u for each closed contact.
 std::optional<SlidingMotion::Forces> SlidingMotion::at(const Point& state) const {
@@ -145,7 +143,7 @@ std::optional<SlidingMotion::Forces> SlidingMotion::at(const Point& state) const
     for (std::size_t k = 0; k < m; ++k) {
         const std::size_t c = closed_[k];
         const Vector normal = mechanics_.gap_gradient(c, state);
-        const Vector pressing = pressing_direction(mechanics_, c, signs_[c], state);
+        const Vector pressing = pressing_direction(mechanics_, c, state);
         for (std::size_t i = 0; i < n; ++i) {
             equations[i][n + k] = -pressing[i];
             equations[n + k][i] = normal[i];
@@ -192,13 +190,9 @@ namespace {
 Vector residual(const Mechanics& mechanics, const std::vector<std::size_t>& closed, const Vector& x) {
     const std::size_t n = mechanics.model().size();
     const Point at = at_rest(Vector(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(n)));
-    Vector result = mechanics.force(at);
-    for (std::size_t e = 0; e < mechanics.elements(); ++e)
-        if (mechanics.sort(e) == Mechanics::Sort::slider)
-            add_slider(mechanics, e, slip_sign(mechanics, e, at), at, result);
+    Vector result = plus(mechanics.force(at), slider_friction(mechanics, at));
     for (std::size_t k = 0; k < closed.size(); ++k)
-        result = plus(result, pressing_direction(mechanics, closed[k], slip_sign(mechanics, closed[k], at), at),
-                      x[n + k]);
+        result = plus(result, pressing_direction(mechanics, closed[k], at), x[n + k]);
     for (const std::size_t c : closed) result.push_back(mechanics.gap(c, at));
     return result;
 }
@@ -255,8 +249,7 @@ std::vector<Vector> steady_points(const Mechanics& mechanics, double reach) {
             for (std::size_t i = 0; i < n; ++i) valid = valid && std::abs(q[i]) <= reach;
             for (std::size_t k = 0; k < closed.size(); ++k) valid = valid && (*found)[n + k] > 1e-6;
             for (std::size_t c = 0; c < contacts; ++c)
-                valid = valid && (std::ranges::find(closed, c) != closed.end() ||
-                                  mechanics.gap(c, at_rest(q)) > 1e-9);
+                valid = valid && (std::ranges::find(closed, c) != closed.end() || mechanics.gap(c, at_rest(q)) > 1e-9);
             const bool known = std::ranges::any_of(
                 result, [&](const Vector& other) { return norm(plus(q, other, -1.0)) < 1e-6 * (1.0 + norm(q)); });
             if (valid && !known) result.push_back(q);

@@ -16,7 +16,7 @@ namespace trials {
 /// Whether all friction that can act at rest at q slides there, with the contacts `closed` (by number) closed.
 bool slides_at_rest(const Mechanics& mechanics, const Vector& q, const std::vector<std::size_t>& closed);
 
-/// The motion with the contacts `closed` held closed, and with the signs of slip that belong to rest at q.
+/// The motion near rest at q with the contacts `closed` held closed and with friction that slides.
 class SlidingMotion {
 public:
     SlidingMotion(const Mechanics& mechanics, const Vector& q, std::vector<std::size_t> closed);
@@ -35,16 +35,13 @@ public:
     /// A basis of the velocities that keep the contacts closed.
     const std::vector<Vector>& tangents() const { return tangents_; }
 
-    /// Friction of the sliders at rest at another position, with the same signs of slip.
+    /// Friction of the sliders.
     Vector slider_friction(const Point& state) const;
 
 private:
-    Vector contact_direction(std::size_t contact, const Point& state) const;  ///< force for a normal force of 1
-
     const Mechanics& mechanics_;
     Vector q_;
     std::vector<std::size_t> closed_;
-    std::vector<double> signs_;  ///< of slip, for each element
     std::vector<Vector> tangents_;
 };
 

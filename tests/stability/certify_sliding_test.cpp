@@ -280,6 +280,25 @@ TEST(CertifySliding, FrictionWithoutASmoothFormulaHasNoStability) {
     for (const EquilibriumSet& set : across.sets) EXPECT_FALSE(set.stability);
 }
 
+// mu = |x'| vanishes at rest together with its derivative there, but the friction −2|x'| sign(x') = −2 x' is a damper.
+TEST(CertifySliding, FrictionThatGrowsFromZeroWithTheSpeedHasNoEigenvalues) {
+    const Equilibria found = equilibria(from_text(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+[[slider]]
+name = "oil"
+gammaT = "x'"
+mu = "abs(x')"
+FN = 2
+)toml"));
+    ASSERT_EQ(found.sets.size(), 1U);
+    ASSERT_TRUE(found.sets[0].stability);
+    EXPECT_EQ(found.sets[0].stability->verdict, LocalVerdict::undecided);
+    EXPECT_TRUE(found.sets[0].stability->eigenvalues.empty());
+}
+
 TEST(CertifySliding, FrictionThatVanishesOnlyWhereTheSearchBeginsIsNotLeftOut) {
     // Without friction the block would rest at x = 1. With mu = b x^2 the balance is 5 (x - 1) = b x^2 g: there is no
     // equilibrium for b = 0.3, and x = (5 - sqrt(25 - 20 b g))/(2 b g) for b = 0.1.

@@ -252,6 +252,9 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                  K = -Y.transpose() * model.stiffness(s, lambda) * N;
     if (!M.allFinite() || !C.allFinite() || !K.allFinite()) return {};
     LocalStability out;
+    // At a kink or a jump of a formula there is no linearised motion: with mu = |x'| friction acts like a damper,
+    // although mu and its derivative vanish at rest.
+    if (model.at_switch()) return out;
     out.eigenvalues = eigenvalues_of(M, C, K);
     if (out.eigenvalues.empty() && M.size() > 0) return {};
     const double size_K = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
@@ -273,7 +276,7 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                                 only_potential_and_damping(m) && impacts_create_no_energy(model, closed);
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
     const bool closes = !contacts || (sliding && bounces_end(model, closed));
-    out.verdict = model.at_switch() ? LocalVerdict::undecided : verdict_of(out, no_energy_gain, closes, dimension);
+    out.verdict = verdict_of(out, no_energy_gain, closes, dimension);
     return out;
 }
 

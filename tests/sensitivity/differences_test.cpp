@@ -245,7 +245,8 @@ q = { z = 0.253 }
     // The direction of slip approaches its limit with the power 0.7 of the time that is left, and the last 5e-6 s
     // before the rest count as straight (straight_from).
     constexpr double straight_end = 1e-5;
-    EXPECT_TRUE(compared(io::parse_model(text, "test"), {"x", "y", "y'", "z"}, 1.171, straight_end).empty());
+    EXPECT_TRUE(
+        compared(io::parse_model(text, "test"), {"x", "y", "y'", "z"}, 1.171, EventDriven{}, straight_end).empty());
 }
 
 /// What an impact does not concern goes on slipping through it.

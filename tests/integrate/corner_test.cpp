@@ -140,6 +140,62 @@ TEST_P(Corner, SmoothJoinsAreNoCorners) {
     EXPECT_TRUE(motion.events.empty());
 }
 
+Trajectory stepped(const model::Model& m, double t_end, double h, Restitution restitution = Restitution::impacts) {
+    Moreau method;
+    method.h = h;
+    method.restitution = restitution;
+    Options options;
+    options.t_end = t_end;
+    return simulate(m, method, options);
+}
+
+/// The error of the final state against the event-driven motion.
+double error_of_steps(const model::Model& m, double t_end, double h) {
+    const Trajectory exact = run(m, t_end, true), steps = stepped(m, t_end, h);
+    EXPECT_EQ(exact.status, Status::completed) << exact.reason;
+    double error = 0.0;
+    for (std::size_t i = 0; i < exact.end.q.size(); ++i)
+        error = std::max({error, std::abs(exact.end.q[i] - steps.end.q[i]), std::abs(exact.end.u[i] - steps.end.u[i])});
+    return error;
+}
+
+// The motions end in flight or on the ramp, at an instant that no step length divides. Time-stepping is of first order
+// there. Without the rebound the error stays above 0.1.
+TEST(CornerBySteps, MotionsAcrossCornersConvergeToTheEventDrivenOnes) {
+    struct Case {
+        const char* height;
+        double e, t_end;
+    };
+    for (const Case& c : {Case{"0.5*max(x - 1, 0)", 0.5, 0.593},
+                          {"0.5*max(x - 1, 0)", 0.9, 0.593},
+                          {"0.5*max(x - 1, 0)", 0.0, 0.753},
+                          {"0.3*max(x - 0.5, 0) + 0.3*max(x - 1, 0)", 0.0, 0.671},
+                          {"max(0, 0.6*x - 0.6)", 0.3, 0.541},
+                          {"-0.5*max(x - 1, 0)", 0.5, 0.787}}) {
+        const model::Model m = block_on(c.height, c.e);
+        const double coarse = error_of_steps(m, c.t_end, 1e-3), fine = error_of_steps(m, c.t_end, 1e-5);
+        EXPECT_LT(coarse, 0.03) << c.height << " " << c.e;
+        EXPECT_LT(fine, 3e-4) << c.height << " " << c.e;
+    }
+    const model::Model table = model_of(
+        "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"10*y\"\n[[contact]]\nname = \"table\"\ngN = \"y - 0.5*max(t - "
+        "0.5, 0)\"\neN = 0.5\n");
+    EXPECT_LT(error_of_steps(table, 0.52, 1e-5), 1e-3) << "the velocity of the obstacle jumps";
+}
+
+TEST(CornerBySteps, ACornerIsOneImpactAndCurvedGroundIsNone) {
+    for (const Restitution r : {Restitution::impacts, Restitution::literal}) {
+        const Trajectory corner = stepped(block_on("0.5*max(x - 1, 0)", 0.5), 0.55, 1e-4, r);
+        ASSERT_FALSE(corner.events.empty());
+        EXPECT_EQ(corner.events[0].kind, EventKind::impact);
+        EXPECT_NEAR(corner.events[0].u_plus[1], 1.2, 1e-2);
+        EXPECT_LT(std::abs(corner.energy.balance_error), 1e-9);
+    }
+    // A circular arc of radius 0.5 m, which turns by 0.4 rad in 1000 steps.
+    const Trajectory arc = stepped(block_on("0.5 - sqrt(0.25 - max(0, min(x - 1, 0.2))^2)", 0.5), 0.59, 1e-4);
+    EXPECT_TRUE(arc.events.empty());
+}
+
 // One formula describes both sides of a valley, so that the body cannot be held by both at the same time. It may come
 // to rest at the bottom, or the run ends with a reason; it never goes on.
 TEST(CornerOfAValley, ABodyThatComesToTheBottomStaysThere) {

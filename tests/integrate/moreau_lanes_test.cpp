@@ -132,6 +132,27 @@ q = { x = 0.5 }
     EXPECT_EQ(lost, 0);
 }
 
+TEST(LaneStepper, AgreesWhereClosedContactsPassCorners) {
+    const model::Model model = written(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y + x^2"
+[[contact]]
+name = "floor"
+gN = "y - 0.3*abs(x) - 0.2*max(x - 0.4, 0)"
+gammaT = "x'"
+mu = 0.1
+eN = 0.6
+[initial]
+q = { x = -0.5, y = 0.15 }
+u = { x = 2 }
+)toml");
+    int lost = 0;
+    EXPECT_LT(difference(model, starts_of(model, 32, 0.1), 1500, 1e-3, lost), 1e-10);
+    EXPECT_EQ(lost, 0);
+}
+
 TEST(LaneStepper, DoesInALaneWhatItDoesWhateverTheOthersDo) {
     const model::Model model = shipped("rocking-bar");
     const std::vector<Start> starts = starts_of(model, 16, 0.5);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <complex>
+#include <limits>
 
 #include "physics/motion.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
@@ -225,6 +227,76 @@ TEST(CertifySliding, ASteepSpringMakesSteadySlidingDivergeAlthoughTheBlockIsDamp
     ASSERT_EQ(c.q.size(), 2U);
     EXPECT_NEAR(c.q[0], exact.x, 1e-9);
     EXPECT_NEAR(test::value(c, "growth rate"), exact.growth(), 1e-8);
+}
+
+/// A block of 1 kg on a belt that runs with 1 m/s along x, with springs of 4 and 6 N/m, the damping 0.01 N s/m and a
+/// normal force of 2 N. Friction acts in the plane.
+Equilibria block_in_a_plane(const std::string& friction) {
+    return equilibria(from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "2*(x - 0.5)^2 + 3*y^2"
+R = "0.01*(x'^2 + y'^2)/2"
+[[slider]]
+name = "belt"
+FN = 2
+)toml" + friction));
+}
+
+/// The real parts of a pair of eigenvalues with this frequency; NaN if there is none.
+double real_part_near(const LocalStability& s, double frequency) {
+    for (const std::complex<double>& value : s.eigenvalues)
+        if (std::abs(value.imag() - frequency) < 0.05) return value.real();
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+// Slip in the plane is γ = (x' − 1, y'). The friction −F_N ∂s/∂γ has the slope −F_N μ/|γ| = −0.6 across the slip for a
+// disk, −F_N μ₂²/(μ₁|γ|) = −0.15 for an ellipse, and −F_N dμ/d|γ| along it.
+TEST(CertifySliding, FrictionInAPlaneChangesWithTheDirectionOfSlip) {
+    const std::string slip = "gammaT = [\"x' - 1\", \"y'\"]\n";
+    const Equilibria disk = block_in_a_plane(slip + "mu = 0.3\n");
+    ASSERT_EQ(disk.sets.size(), 1U);
+    ASSERT_TRUE(disk.sets[0].stability);
+    EXPECT_EQ(disk.sets[0].stability->verdict, LocalVerdict::asymptotically_stable);
+    EXPECT_NEAR(real_part_near(*disk.sets[0].stability, 2.0), -0.005, 1e-9);
+    EXPECT_NEAR(real_part_near(*disk.sets[0].stability, std::sqrt(6.0)), -0.305, 1e-9);
+
+    const Equilibria ellipse = block_in_a_plane(slip + "mu = [0.3, 0.15]\n");
+    ASSERT_EQ(ellipse.sets.size(), 1U);
+    ASSERT_TRUE(ellipse.sets[0].stability);
+    EXPECT_NEAR(real_part_near(*ellipse.sets[0].stability, std::sqrt(6.0)), -0.08, 1e-9);
+
+    // dμ/d|γ| = −4·0.3/9 at |γ| = 1: the damping along the slip is 0.01 − 2·0.1333.
+    const Equilibria weakening = block_in_a_plane(slip + "mu = \"0.1 + 0.3/(1 + 2*((x' - 1)^2 + y'^2))\"\n");
+    ASSERT_EQ(weakening.sets.size(), 1U);
+    ASSERT_TRUE(weakening.sets[0].stability);
+    EXPECT_EQ(weakening.sets[0].stability->verdict, LocalVerdict::unstable);
+    EXPECT_NEAR(real_part_near(*weakening.sets[0].stability, 2.0), (8.0 / 30.0 - 0.01) / 2.0, 1e-9);
+}
+
+TEST(CertifySliding, FrictionWithoutASmoothFormulaHasNoStability) {
+    const Equilibria across = block_in_a_plane("gammaT = [\"x' - 1\", \"y'\"]\nmu = [0, 0.15]\n");
+    for (const EquilibriumSet& set : across.sets) EXPECT_FALSE(set.stability);
+}
+
+// mu = |x'| vanishes at rest together with its derivative there, but the friction −2|x'| sign(x') = −2 x' is a damper.
+TEST(CertifySliding, FrictionThatGrowsFromZeroWithTheSpeedHasNoEigenvalues) {
+    const Equilibria found = equilibria(from_text(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+[[slider]]
+name = "oil"
+gammaT = "x'"
+mu = "abs(x')"
+FN = 2
+)toml"));
+    ASSERT_EQ(found.sets.size(), 1U);
+    ASSERT_TRUE(found.sets[0].stability);
+    EXPECT_EQ(found.sets[0].stability->verdict, LocalVerdict::undecided);
+    EXPECT_TRUE(found.sets[0].stability->eigenvalues.empty());
 }
 
 TEST(CertifySliding, FrictionThatVanishesOnlyWhereTheSearchBeginsIsNotLeftOut) {

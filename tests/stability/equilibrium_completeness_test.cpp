@@ -237,6 +237,7 @@ TEST(EquilibriumCompleteness, AJumpOfTheForceAtAnEquilibriumLeavesTheVerdictOpen
         ASSERT_EQ(e.sets.size(), 1U);
         ASSERT_TRUE(e.sets[0].stability);
         EXPECT_EQ(e.sets[0].stability->verdict, LocalVerdict::undecided) << more;
+        EXPECT_TRUE(e.sets[0].stability->eigenvalues.empty()) << "there is no linearised motion";
     }
     const Equilibria elsewhere = equilibria(from_text(
         "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"if(x' > 0.5, 1, 0) - 0.05*x'\" }\n"));

@@ -27,7 +27,8 @@ const std::vector<std::pair<std::string, long>>& short_run() {
         {"impact-frictional", 8},  {"motion-wire", 2},        {"motion-plates", 2},     {"motion-clutches", 2},
         {"motion-rolling", 1},     {"motion-corners", 3},     {"moreau-walls", 1},      {"solve-planar", 6},
         {"solve-spatial", 6},      {"solve-arbitrary", 6},    {"motion-poisson", 2},    {"motion-energy", 2},
-        {"motion-mass-points", 1}, {"penalty-springs", 2},    {"basin-line", 1},
+        {"motion-mass-points", 1}, {"penalty-springs", 2},    {"basin-line", 1},        {"belts-block", 2},
+        {"belts-conveyor", 2},     {"motion-belt-feet", 1},   {"motion-belt-block", 2},
     };
     return list;
 }

@@ -12,6 +12,7 @@
 #include "machine/calls.hpp"
 #include "machine/impact_laws.hpp"
 #include "machine/judge_basin.hpp"
+#include "machine/judge_belt.hpp"
 #include "machine/judge_certificate.hpp"
 #include "machine/judge_equilibria.hpp"
 #include "machine/judge_impact.hpp"
@@ -482,4 +483,122 @@ TEST(BasinJudge, FindsAFalseLabel) {
     EXPECT_EQ(truth.not_judged, 1);
     table.rows[1][2] = 1.0;
     EXPECT_TRUE(found(judge_labels(model, document, table), "label"));
+}
+
+namespace {
+
+/// A block of mass 1 on a belt that runs with 1 m/s, with a normal force of 2 N, a spring of 4 N/m and the damping
+/// constant 2 c: friction pushes forwards. With mu = 0.3 it rests at x = 0.15, with s² + 2 c s + 4 = 0.
+Model block_on_a_belt(double c) {
+    Model model = point_masses(1, 1.0);
+    model.potential = {Expression(2.0) * power(x(), 2)};
+    model.dissipation = {Expression(c) * power(Expression::velocity(0), 2)};
+    model.sliders = {{"belt", {Expression::velocity(0) - 1.0}, {FrictionLaw::Kind::planar, {0.3}, 0.0}, 2.0}};
+    return model;
+}
+
+/// mu = low + high exp(-rate slip²).
+Model with_weakening_friction(Model model, double low, double high, double rate) {
+    const Expression slip = Expression::velocity(0) - 1.0;
+    model.sliders[0].coefficient = Expression(low) + Expression(high) * exponential(Expression(-rate) * power(slip, 2));
+    return model;
+}
+
+nlohmann::json belt_sets(double at, const std::string& verdict, const std::vector<std::pair<double, double>>& values) {
+    nlohmann::json set = point_set("E1", at);
+    set["stability"] = {{"verdict", verdict}, {"eigenvalues", nlohmann::json::array()}};
+    for (const auto& [real, imaginary] : values) set["stability"]["eigenvalues"].push_back({real, imaginary});
+    return {{"sets", {set}}, {"complete", true}};
+}
+
+nlohmann::json belt_certificate(double at, const std::string& verdict, const nlohmann::json& rho) {
+    return {{"verdict", verdict}, {"equilibrium", {{"q", {{"x", at}}}}}, {"rho", rho}};
+}
+
+}  // namespace
+
+TEST(JudgeOfBelts, AcceptsTruthAndFindsPlantedPositionsAndEigenvalues) {
+    const Model model = block_on_a_belt(0.2);
+    const double frequency = std::sqrt(4.0 - 0.04);
+    const std::vector<std::pair<double, double>> exact = {{-0.2, frequency}, {-0.2, -frequency}};
+    const Findings truth = judge_belt_sets(model, belt_sets(0.15, "asymptotically stable", exact));
+    EXPECT_TRUE(truth.violations.empty()) << truth.violations[0].text;
+    EXPECT_GT(truth.statements, 3);
+    EXPECT_TRUE(found(judge_belt_sets(model, belt_sets(-0.15, "undecided", {})), "no-equilibrium"));
+    EXPECT_TRUE(found(judge_belt_sets(model, belt_sets(0.15, "unstable", exact)), "stability"));
+    EXPECT_TRUE(
+        found(judge_belt_sets(model, belt_sets(0.15, "undecided", {{-0.2, 2.1}, {-0.2, -2.1}})), "eigenvalues"));
+    nlohmann::json none = {{"sets", nlohmann::json::array()}, {"complete", true}};
+    EXPECT_TRUE(found(judge_belt_sets(model, none), "missing-equilibrium"));
+}
+
+// Friction that weakens with the speed of slip: F = 2 mu(x' − 1) has the slope 2·2·0.5·exp(−1) = 0.736 at rest, which
+// is more than the damping 0.4.
+TEST(JudgeOfBelts, FindsWeakeningFrictionThatIsCalledStable) {
+    const Model model = with_weakening_friction(block_on_a_belt(0.2), 0.1, 0.5, 1.0);
+    const double at = (0.1 + 0.5 * std::exp(-1.0)) / 2.0;
+    EXPECT_TRUE(found(judge_belt_sets(model, belt_sets(at, "asymptotically stable", {})), "stability"));
+    EXPECT_TRUE(judge_belt_sets(model, belt_sets(at, "unstable", {})).violations.empty());
+    EXPECT_TRUE(found(judge_belt_certificate(model, belt_certificate(at, "attractive", nullptr)), "stability"));
+    EXPECT_TRUE(judge_belt_certificate(model, belt_certificate(at, "unstable", nullptr)).violations.empty());
+}
+
+// A block that reaches the speed of the belt is carried along and gains energy: V is about 1 when it slips again.
+TEST(JudgeOfBelts, FindsLevelSetsThatContainStickSlip) {
+    const Model model = with_weakening_friction(block_on_a_belt(0.1), 0.1, 1.0, 10.0);
+    const double at = (0.1 + std::exp(-10.0)) / 2.0;
+    EXPECT_TRUE(found(judge_belt_certificate(model, belt_certificate(at, "attractive", 0.9)), "level-set"));
+    const Findings small = judge_belt_certificate(model, belt_certificate(at, "attractive", 0.05));
+    EXPECT_TRUE(small.violations.empty()) << small.violations[0].text;
+    EXPECT_GT(small.statements, 3);
+}
+
+// Friction in a plane resists a motion across the slip with mu F_N/|slip| = 0.6 N s/m: s² + 0.6 s + 6 = 0.
+TEST(JudgeOfBelts, KnowsThatFrictionInAPlaneDampsMotionsAcrossTheSlip) {
+    Model model = point_masses(2, 1.0);
+    model.potential = {Expression(2.0) * power(x(), 2), Expression(3.0) * power(Expression::position(1), 2)};
+    model.dissipation = {Expression(0.1) * power(Expression::velocity(0), 2)};
+    model.sliders = {{"belt",
+                      {Expression::velocity(0) - 1.0, Expression::velocity(1)},
+                      {FrictionLaw::Kind::isotropic, {0.3}, 0.0},
+                      2.0}};
+    nlohmann::json set = point_set("E1", 0.15);
+    set["extent"]["y"] = {0.0, 0.0};
+    set["representative"]["y"] = 0.0;
+    const auto stated = [&](double damping) {
+        const double along = std::sqrt(4.0 - 0.01), across = std::sqrt(6.0 - damping * damping);
+        set["stability"] = {{"verdict", "asymptotically stable"},
+                            {"eigenvalues", {{-0.1, along}, {-0.1, -along}, {-damping, across}, {-damping, -across}}}};
+        return nlohmann::json{{"sets", {set}}, {"complete", true}};
+    };
+    const Findings truth = judge_belt_sets(model, stated(0.3));
+    EXPECT_TRUE(truth.violations.empty()) << truth.violations[0].text;
+    EXPECT_TRUE(found(judge_belt_sets(model, stated(0.1)), "eigenvalues"));
+}
+
+// A block on a conveyor with a spring at an angle: the normal force depends on the position, and friction with it.
+TEST(JudgeOfBelts, KnowsThatFrictionOfAContactChangesWithItsNormalForce) {
+    Model model = point_masses(2, 1.0);
+    const Expression height = Expression::position(1);
+    model.potential = {Expression(10.0) * height, Expression(2.0) * power(x() + height, 2)};
+    Contact contact;
+    contact.name = "belt";
+    contact.gap = height;
+    contact.slip = {Expression::velocity(0) - 1.0};
+    contact.friction = {FrictionLaw::Kind::planar, {0.5}, 0.0};
+    model.contacts = {contact};
+    model.dissipation = {Expression(0.3) * power(Expression::velocity(0), 2)};
+    // λ = 10 + 4 x and 0 = −4 x + λ/2: x = 2.5, and x'' = −0.6 x' − 4 x + 2 x + ...: s² + 0.6 s + 2 = 0.
+    nlohmann::json set = point_set("E1", 2.5);
+    set["contacts_closed"] = {"belt"};
+    set["extent"]["y"] = {0.0, 0.0};
+    set["representative"]["y"] = 0.0;
+    const auto stated = [&](double imaginary) {
+        set["stability"] = {{"verdict", "asymptotically stable"},
+                            {"eigenvalues", {{-0.3, imaginary}, {-0.3, -imaginary}}}};
+        return nlohmann::json{{"sets", {set}}, {"complete", true}};
+    };
+    const Findings truth = judge_belt_sets(model, stated(std::sqrt(2.0 - 0.09)));
+    EXPECT_TRUE(truth.violations.empty()) << truth.violations[0].text;
+    EXPECT_TRUE(found(judge_belt_sets(model, stated(std::sqrt(4.0 - 0.09))), "eigenvalues"));
 }

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "machine/judge_basin.hpp"
+#include "machine/judge_belt.hpp"
 #include "machine/judge_certificate.hpp"
 #include "machine/judge_equilibria.hpp"
 #include "machine/judge_impact.hpp"
@@ -35,16 +36,20 @@ const std::vector<Kind>& kinds() {
         add("motion", motion_generators(), judge_motion);
         add("motion", joint_generators(), judge_motion);
         add("motion", law_generators(), judge_motion);
+        add("motion", belt_motion_generators(), judge_motion);
         add("penalty", penalty_generators(), judge_penalty);
         add("equilibria", equilibrium_generators(), judge_equilibria);
         add("certify", certificate_generators(), judge_certificate);
+        add("belts", belt_generators(), judge_belt);
         add("sensitivity", motion_generators(), judge_sensitivity);
         add("sensitivity", joint_generators(), judge_sensitivity);
         add("sensitivity", law_generators(), judge_sensitivity);
+        add("sensitivity", belt_motion_generators(), judge_sensitivity);
         add("basin", basin_generators(), judge_basin);
         add("impact", collision_generators(), judge_impact);
         add("moreau", motion_generators(), judge_moreau);
         add("moreau", joint_generators(), judge_moreau);
+        add("moreau", belt_motion_generators(), judge_moreau);
         add("solve", problem_generators(), judge_solve);
         return list;
     }();

@@ -114,21 +114,6 @@ bool in_region(const nlohmann::json& document, const Model& model, const Vector&
     return true;
 }
 
-void judge_completeness(const Mechanics& mechanics, const nlohmann::json& document, Findings& findings) {
-    if (!complete(document)) return void(++findings.not_judged);
-    const auto periods = document.value("periods", nlohmann::json::object());
-    for (const Vector& q : scanned_equilibria(mechanics, reach)) {
-        if (!in_region(document, mechanics.model(), q)) continue;
-        const auto& sets = document.at("sets");
-        const bool listed = std::any_of(sets.begin(), sets.end(), [&](const nlohmann::json& set) {
-            return in_extent(set, periods, mechanics.model(), q, 2.0 * resolution_of(document));
-        });
-        findings.check(listed, "missing-equilibrium",
-                       [&] { return fmt::format("complete, but {} is an equilibrium in no set", q); });
-        if (!listed) return;
-    }
-}
-
 void judge_listed_once(const Model& model, const nlohmann::json& document, Findings& findings) {
     const auto& sets = document.at("sets");
     const auto periods = document.value("periods", nlohmann::json::object());
@@ -212,6 +197,22 @@ void judge_single_positions(const Model& model, const Mechanics& mechanics, cons
 
 }  // namespace
 
+void judge_listed(const Model& model, const nlohmann::json& document, const std::vector<Vector>& equilibria,
+                  Findings& findings) {
+    if (!complete(document)) return;
+    const auto periods = document.value("periods", nlohmann::json::object());
+    for (const Vector& q : equilibria) {
+        if (!in_region(document, model, q)) continue;
+        const auto& sets = document.at("sets");
+        const bool listed = std::any_of(sets.begin(), sets.end(), [&](const nlohmann::json& set) {
+            return in_extent(set, periods, model, q, 2.0 * resolution_of(document));
+        });
+        findings.check(listed, "missing-equilibrium",
+                       [&] { return fmt::format("complete, but {} is an equilibrium in no set", q); });
+        if (!listed) return;
+    }
+}
+
 Findings judge_sets(const Model& model, const nlohmann::json& document) {
     Findings findings;
     const Mechanics mechanics(model);
@@ -226,7 +227,10 @@ Findings judge_sets(const Model& model, const nlohmann::json& document) {
         judge_stability(mechanics, set, findings);
     }
     judge_listed_once(model, document, findings);
-    judge_completeness(mechanics, document, findings);
+    if (complete(document))
+        judge_listed(model, document, scanned_equilibria(mechanics, reach), findings);
+    else
+        ++findings.not_judged;
     return findings;
 }
 

@@ -11,6 +11,10 @@
 
 namespace trials {
 
+/// Each of these equilibria must lie in a listed set if the list is complete.
+void judge_listed(const Model& model, const nlohmann::json& document, const std::vector<Vector>& equilibria,
+                  Findings& findings);
+
 /// The listed sets of a document against the model.
 Findings judge_sets(const Model& model, const nlohmann::json& document);
 

@@ -229,7 +229,8 @@ Vector impulse_of(const Event& event, const std::string& name, std::size_t direc
 void judge_contact_law(const Mechanics& mechanics, std::size_t c, const Event& event, double jump, double speed,
                        Findings& findings) {
     const Contact& contact = mechanics.model().contacts[c];
-    const Vector impulse = impulse_of(event, contact.name, contact.friction.directions());
+    const FrictionLaw law = mechanics.friction(c, event.before);
+    const Vector impulse = impulse_of(event, contact.name, law.directions());
     const double approach = mechanics.gap_rate(c, event.before), departure = mechanics.gap_rate(c, event.after);
     const double xi = departure + contact.e_n * approach;
     const Vector slip_before = mechanics.slip(c, event.before), slip_after = mechanics.slip(c, event.after);
@@ -242,14 +243,13 @@ void judge_contact_law(const Mechanics& mechanics, std::size_t c, const Event& e
     };
     findings.check(departure >= -small_velocity, "impact-penetrates", text);
     findings.check(impulse[0] >= -small_impulse, "impact-pulls", text);
-    if (contact.friction.directions() > 0)
-        findings.check(contact.friction.excess(friction, impulse[0]) <= 10 * small_impulse, "impact-friction-cone",
-                       text);
+    if (law.directions() > 0)
+        findings.check(law.excess(friction, impulse[0]) <= 10 * small_impulse, "impact-friction-cone", text);
     if (contact.impact != "newton") return;
     findings.check(xi >= -small_velocity, "impact-restitution", text);
     findings.check(std::min(impulse[0] / (1e-6 + jump), xi / (1e-3 + speed)) <= 1e-6, "impact-complementarity", text);
-    if (contact.friction.directions() == 0 || norm(xi_t) < small_velocity) return;
-    const double deficit = impulse[0] * contact.friction.support(xi_t) + dot(friction, xi_t);
+    if (law.directions() == 0 || norm(xi_t) < small_velocity) return;
+    const double deficit = impulse[0] * law.support(xi_t) + dot(friction, xi_t);
     findings.check(std::abs(deficit) <= 1e-6 * (1e-6 + jump) * (1e-3 + speed), "impact-friction-law", text);
 }
 
@@ -374,7 +374,7 @@ void judge_final_forces(const Mechanics& mechanics, const Motion& motion, Findin
         findings.check(normal >= -scale, "final-force-pulls",
                        [&] { return fmt::format("'{}' pulls with {}", name, normal); });
         if (friction.size() != mechanics.friction(e).directions() || friction.empty()) continue;
-        findings.check(mechanics.friction(e).excess(friction, normal) <= scale, "final-force-outside", [&] {
+        findings.check(mechanics.friction(e, end).excess(friction, normal) <= scale, "final-force-outside", [&] {
             return fmt::format("friction {} of '{}' lies outside of its set, normal force {}", friction, name, normal);
         });
     }

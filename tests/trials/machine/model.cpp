@@ -29,12 +29,15 @@ std::string kinetic_energy(const Model& model) {
     return "(" + twice.text(model.coordinates) + ")/2";
 }
 
-std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>& slip, const Model& model) {
+std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>& slip, const Model& model,
+                           const std::optional<Expression>& coefficient = {}) {
     if (law.kind == FrictionLaw::Kind::none) return "";
     std::vector<std::string> texts;
     for (const Expression& s : slip) texts.push_back(quoted(s.text(model.coordinates)));
     std::string result = texts.size() == 1 ? fmt::format("gammaT = {}\n", texts[0])
                                            : fmt::format("gammaT = [{}]\n", fmt::join(texts, ", "));
+    if (coefficient)
+        return result + fmt::format("mu = {}\n", quoted(coefficient->text(model.coordinates)));  // planar friction
     result +=
         law.mu.size() == 1 ? fmt::format("mu = {}\n", law.mu[0]) : fmt::format("mu = [{}]\n", fmt::join(law.mu, ", "));
     if (law.kind == FrictionLaw::Kind::contensou)
@@ -47,7 +50,7 @@ std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>
 std::string contact_block(const Contact& contact, const Model& model) {
     std::string result = fmt::format("\n[[contact]]\nname = {}\ngN = {}\n", quoted(contact.name),
                                      quoted(contact.gap.text(model.coordinates)));
-    result += friction_lines(contact.friction, contact.slip, model);
+    result += friction_lines(contact.friction, contact.slip, model, contact.coefficient);
     if (contact.loss != 0.0)
         result += fmt::format("c = {}\n", contact.loss);
     else if (contact.e_n != 0.0)
@@ -122,7 +125,7 @@ std::string Model::toml(const std::string& remark) const {
     for (const Contact& contact : contacts) result += contact_block(contact, *this);
     for (const Slider& slider : sliders)
         result += fmt::format("\n[[slider]]\nname = {}\n{}FN = {}\n", quoted(slider.name),
-                              friction_lines(slider.friction, slider.slip, *this),
+                              friction_lines(slider.friction, slider.slip, *this, slider.coefficient),
                               quoted(slider.normal_force.text(coordinates)));
     for (const Constraint& constraint : constraints)
         result += fmt::format("\n[[constraint]]\nname = {}\ng = {}\n{}", quoted(constraint.name),
@@ -382,6 +385,17 @@ const FrictionLaw& Mechanics::friction(std::size_t element) const {
         case Sort::clutch: break;
     }
     return none;
+}
+
+FrictionLaw Mechanics::friction(std::size_t element, const Point& at) const {
+    FrictionLaw law = friction(element);
+    const std::size_t i = number(element);
+    const auto set = [&](const std::optional<Expression>& coefficient) {
+        if (coefficient) law.mu = {coefficient->value(at)};
+    };
+    if (sort(element) == Sort::contact) set(model_.contacts[i].coefficient);
+    if (sort(element) == Sort::slider) set(model_.sliders[i].coefficient);
+    return law;
 }
 
 Vector Mechanics::slip(std::size_t element, const Point& at) const {

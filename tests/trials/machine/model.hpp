@@ -20,6 +20,8 @@ struct Contact {
     Expression gap;
     std::vector<Expression> slip;  ///< slip velocities, affine in the velocities; one for each direction of friction
     FrictionLaw friction;
+    std::optional<Expression> coefficient =
+        std::nullopt;  ///< of planar friction, if it depends on the state; replaces friction.mu
     double e_n = 0.0, e_t = 0.0;
     std::string impact = "newton";
     double loss = 0.0;  ///< c of the energy law e = 1 − c·(approach speed), in s/m; 0: e is e_n
@@ -30,6 +32,7 @@ struct Slider {
     std::vector<Expression> slip;
     FrictionLaw friction;
     Expression normal_force;
+    std::optional<Expression> coefficient = std::nullopt;  ///< as for contacts
 };
 
 /// A bilateral constraint g = 0, perhaps with friction that is proportional to the size of its reaction.
@@ -141,7 +144,9 @@ public:
     double slider_force(std::size_t slider, const Point& at) const;
 
     const Model& model() const { return model_; }
+    /// The friction law; coefficients that depend on the state are not set.
     const FrictionLaw& friction(std::size_t element) const;
+    FrictionLaw friction(std::size_t element, const Point& at) const;
 
 private:
     const std::vector<Expression>& slip_formulas(std::size_t element) const;

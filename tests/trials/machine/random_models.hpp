@@ -36,6 +36,12 @@ const std::vector<Generator>& equilibrium_generators();
 /// For certificates: damped models with and without friction, control and contacts; some of them satisfy no theorem.
 const std::vector<Generator>& certificate_generators();
 
+/// For rest on moving surfaces: blocks and plates on belts, with friction that depends on the place and on the speed.
+const std::vector<Generator>& belt_generators();
+
+/// The same bodies in motion.
+const std::vector<Generator>& belt_motion_generators();
+
 /// For basins: damped models of a line and of a block on a surface, with friction by chance.
 const std::vector<Generator>& basin_generators();
 

@@ -15,6 +15,7 @@ namespace {
 
 struct Group {
     std::size_t element = 0;
+    FrictionLaw law;
     Vector normal;                 ///< direction of the normal force; zero for sliders
     std::vector<Vector> tangents;  ///< gradients of the slip velocities
     double force = 1.0;            ///< of a slider
@@ -33,16 +34,15 @@ Vector combined(const Group& group, const Vector& friction, std::size_t rows, do
 }
 
 /// The ray of a group that goes farthest into a direction.
-Vector best_ray(const Mechanics& mechanics, const Group& group, const Vector& direction, double weight) {
+Vector best_ray(const Group& group, const Vector& direction, double weight) {
     Vector slip;
     for (std::size_t i = 0; i < group.tangents.size(); ++i)
         slip.push_back(group.free[i] != 0 ? dot(group.tangents[i], direction) : 0.0);
-    return combined(group, plus(mechanics.friction(group.element).farthest(slip), group.sliding), direction.size(),
-                    weight);
+    return combined(group, plus(group.law.farthest(slip), group.sliding), direction.size(), weight);
 }
 
-Explanation nearest(const Mechanics& mechanics, const Vector& target, const std::vector<Group>& groups,
-                    std::vector<Vector> columns, double weight) {
+Explanation nearest(const Vector& target, const std::vector<Group>& groups, std::vector<Vector> columns,
+                    double weight) {
     constexpr int max_rounds = 80;
     Explanation result;
     for (int round = 0; round < max_rounds && !result.converged; ++round) {
@@ -55,7 +55,7 @@ Explanation nearest(const Mechanics& mechanics, const Vector& target, const std:
         if (result.residual < 1e-11 * weight) break;
         for (const Group& group : groups) {
             if (std::ranges::none_of(group.free, [](char free) { return free != 0; })) continue;
-            const Vector ray = best_ray(mechanics, group, rest, weight);
+            const Vector ray = best_ray(group, rest, weight);
             if (dot(ray, rest) <= 1e-6 * norm(ray) * result.residual) continue;
             columns.push_back(ray);
             result.converged = false;
@@ -69,6 +69,7 @@ Group group_of(const Mechanics& mechanics, std::size_t element, const Point& at,
                double sign) {
     Group group;
     group.element = element;
+    group.law = mechanics.friction(element, at);
     group.normal = mechanics.gap_gradient(element, at);
     for (double& value : group.normal) value *= sign;
     group.tangents = mechanics.slip_gradients(element, at);
@@ -77,11 +78,11 @@ Group group_of(const Mechanics& mechanics, std::size_t element, const Point& at,
     const Vector slip = mechanics.slip(element, at);
     group.sliding.assign(slip.size(), 0.0);
     group.free.assign(slip.size(), 0);
-    for (const FrictionLaw::Part& part : mechanics.friction(element).parts()) {
+    for (const FrictionLaw::Part& part : group.law.parts()) {
         Vector own(slip.size(), 0.0);
         for (std::size_t i = part.first; i < part.first + part.count; ++i) own[i] = slip[i];
         const bool sticks = phase == Phase::sticking || norm(own) <= still;
-        const Vector friction = mechanics.friction(element).farthest(own);
+        const Vector friction = group.law.farthest(own);
         for (std::size_t i = part.first; i < part.first + part.count; ++i) {
             group.free[i] = sticks ? 1 : 0;
             group.sliding[i] = sticks ? 0.0 : -friction[i];
@@ -105,7 +106,7 @@ Explanation nearest_of(const Mechanics& mechanics, const Vector& needed, std::ve
         if (mechanics.sort(group.element) != Mechanics::Sort::constraint || !group.tangents.empty()) continue;
         for (double& value : columns.emplace_back(columns.back())) value = -value;
     }
-    return nearest(mechanics, target, groups, columns, weight);
+    return nearest(target, groups, columns, weight);
 }
 
 }  // namespace

@@ -23,6 +23,15 @@ void without_each(const std::vector<T>& list, const std::function<void(std::vect
 
 double simple(double x, int digits) { return std::stod(fmt::format("{:.{}g}", x, digits)); }
 
+/// No formula, so that mu is constant, and the formula with short numbers.
+std::vector<std::optional<Expression>> simpler_coefficients(const std::optional<Expression>& formula) {
+    if (!formula) return {};
+    std::vector<std::optional<Expression>> result = {std::nullopt};
+    const std::vector<std::string> names(6, "q");
+    if (formula->rounded(1).text(names) != formula->text(names)) result.emplace_back(formula->rounded(1));
+    return result;
+}
+
 /// Models with one part less.
 void add_removals(const Model& model, std::vector<Model>& result) {
     const auto with = [&](auto member) {
@@ -44,10 +53,20 @@ void add_removals(const Model& model, std::vector<Model>& result) {
                          result.back().forces[i] = std::move(shorter);
                      }));
     }
+    for (std::size_t s = 0; s < model.sliders.size(); ++s)
+        for (const auto& simpler : simpler_coefficients(model.sliders[s].coefficient)) {
+            result.push_back(model);
+            result.back().sliders[s].coefficient = simpler;
+        }
     for (std::size_t c = 0; c < model.contacts.size(); ++c) {
+        for (const auto& simpler : simpler_coefficients(model.contacts[c].coefficient)) {
+            result.push_back(model);
+            result.back().contacts[c].coefficient = simpler;
+        }
         if (model.contacts[c].friction.kind == FrictionLaw::Kind::none) continue;
         result.push_back(model);
         result.back().contacts[c].friction = {};
+        result.back().contacts[c].coefficient = {};
         result.back().contacts[c].slip.clear();
     }
 }

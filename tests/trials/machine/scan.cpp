@@ -15,7 +15,8 @@ Hold hold_at(const Mechanics& mechanics, const Vector& q, double near) {
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
         const double gap = mechanics.sort(e) == Mechanics::Sort::contact ? mechanics.gap(e, at) : 0.0;
         if (gap < -near) hold.admissible = false;
-        phases.push_back(gap > near ? Phase::open : Phase::sticking);
+        // Friction on a moving surface slides at rest; all other friction has no slip there and sticks.
+        phases.push_back(gap > near ? Phase::open : Phase::sliding);
     }
     Vector needed = mechanics.force(at);
     for (double& f : needed) f = -f;
@@ -108,7 +109,9 @@ void scan_plane(const Mechanics& mechanics, double reach, std::vector<Vector>& r
             if (!q || std::abs((*q)[0]) > reach || std::abs((*q)[1]) > reach) continue;
             bool known = false;
             for (const Vector& other : result) known = known || norm(plus(*q, other, -1.0)) < 1e-7;
-            if (!known && hold_at(mechanics, *q).admissible) result.push_back(*q);
+            // A zero of the smooth forces is no equilibrium if friction slides there.
+            if (const Hold hold = hold_at(mechanics, *q); !known && hold.admissible && hold.residual < 1e-7)
+                result.push_back(*q);
         }
     }
 }

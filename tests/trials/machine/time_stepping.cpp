@@ -11,7 +11,7 @@ namespace {
 /// One element in the problem of a step.
 struct Block {
     std::size_t element = 0;
-    const FrictionLaw* friction = nullptr;
+    FrictionLaw friction;
     bool has_normal = false;
     bool bilateral = false;         ///< the normal impulse may have either sign
     double known_impulse = 0.0;     ///< normal impulse of a slider
@@ -46,7 +46,7 @@ double sweep(Block& block, Vector& u) {
     for (std::size_t i = first; i < block.rows.size(); ++i)
         proposal.push_back(block.impulse[i] - (dot(block.rows[i], u) + block.drift[i]) / trace);
     const Vector friction =
-        block.friction->project(proposal, block.has_normal ? std::abs(block.impulse[0]) : block.known_impulse);
+        block.friction.project(proposal, block.has_normal ? std::abs(block.impulse[0]) : block.known_impulse);
     for (std::size_t i = first; i < block.rows.size(); ++i)
         largest = std::max(largest, change(block, i, friction[i - first], u));
     return largest;
@@ -81,7 +81,7 @@ std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, co
         if (sort == Mechanics::Sort::contact && mechanics.gap(e, middle) > 0.0) continue;
         Block& block = blocks.emplace_back();
         block.element = e;
-        block.friction = &mechanics.friction(e);
+        block.friction = mechanics.friction(e, middle);
         double e_n = 0.0, e_t = 0.0;
         if (sort == Mechanics::Sort::contact) {
             e_n = mechanics.model().contacts[e].e_n;

@@ -161,6 +161,7 @@ Work::Work(const model::Model& m, double part)
       terms(layout),
       open(m.contacts.size()),
       holds(m.contacts.size()),
+      gamma_before(m.contacts.size(), Lanes(0.0)),
       Lambda(ix(layout.row_count()), Lanes(0.0)),
       closed(m.contacts.size()),
       struck(m.contacts.size()) {
@@ -331,8 +332,10 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
         const double gap = w.terms.positions[static_cast<std::size_t>(row)];
         const bool closed = gap <= 0.0 || (gap < largest_closed_gap &&
                                            gap <= closed_gap_ratio * model::row_scale(layout.rows, w.terms.W, row, q));
-        const bool holds = closed && model::row_velocity(layout, w.terms, row, u) >=
-                                         -velocity_rounding_ratio * model::row_scale(layout.rows, w.terms.W, row, u);
+        const double gamma = model::row_velocity(layout, w.terms, row, u);
+        const bool holds =
+            closed && gamma >= -velocity_rounding_ratio * model::row_scale(layout.rows, w.terms.W, row, u);
+        w.gamma_before[c][lane] = gamma;
         w.holds[c].v[lane] = holds ? -1 : 0;
         w.open[c].v[lane] = holds ? 0 : -1;
     }

@@ -98,6 +98,7 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
 void Stepper::begin(Point& point) {
     point.Lambda.assign(ix(layout_.row_count()), 0.0);
     point.touch.assign(model_.contacts.size(), Touch::open);
+    point.gamma.assign(model_.contacts.size(), 0.0);
     evaluate(point.t, point.q, point.u);
     find_independent();
     if (has_conditions_) {
@@ -106,9 +107,11 @@ void Stepper::begin(Point& point) {
     }
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
         const int row = model_.contacts[i].row;
-        if (exists(i) && closed(row, point.q) &&
-            gamma_of(row, point.u) >= -velocity_rounding_ratio * row_size(row, point.u))
-            point.touch[i] = Touch::closed;
+        if (!exists(i) || !closed(row, point.q)) continue;
+        const double gamma = gamma_of(row, point.u);
+        if (!(gamma >= -velocity_rounding_ratio * row_size(row, point.u))) continue;
+        point.touch[i] = Touch::closed;
+        point.gamma[i] = gamma;
     }
 }
 
@@ -137,6 +140,7 @@ bool Stepper::step(const Point& from, double t, Point& to) {
     to.smooth_work = 0.0;
     to.works = {};
     std::fill(to.Lambda.begin(), to.Lambda.end(), 0.0);
+    std::fill(to.gamma.begin(), to.gamma.end(), 0.0);
     if (has_conditions_) update_coefficients(t_m, from.u);
     const bool touches = find_contacts(from, to);
     if (appeared_ >= 0)
@@ -405,6 +409,20 @@ double Stepper::restitution(const model::Contact& c, double speed) const {
 
 // --- impulses -----------------------------------------------------------------------------------------------------
 
+/// Whether a closed contact is struck, so that its restitution acts. `gamma` is γ_N⁻ at the evaluation point, `change`
+/// its change by smooth forces in the step. A contact that was open is struck if it approaches faster than smooth
+/// motion explains: γ_N⁻ < −limit, see resting_speed_ratio. A contact that was closed left the step before with γ_N of
+/// its row there. On a smooth obstacle its row turns by O(Δt), and γ_N⁻ differs from that value by less than the
+/// limit. If the row jumps at a corner of the gap (or χ_N jumps with the velocity of an obstacle) then so does γ_N, and
+/// if the contact approaches behind the jump then this is an impact as well. An approach that the impulses of the step
+/// before left is none: in a chain of bodies Newton's law may leave one in a contact that separated before.
+bool Stepper::strikes(std::size_t contact, double gamma, double change, const Point& from, const Point& to) const {
+    const int row = model_.contacts[contact].row;
+    const double smooth = std::abs(change) + to.h * std::abs(terms_.zeta[ix(row)]);
+    const double least = -resting_speed_ratio * smooth - velocity_rounding_ratio * row_size(row, from.u);
+    return gamma < least && (from.touch[contact] == Touch::open || gamma - from.gamma[contact] < least);
+}
+
 /// The vector q of ξ = D Λ + q: Wᵀu_f + χ, plus e γ⁻ for rows with restitution, plus θΔt ζ for rows that hold (points 3
 /// to 5 of the derivation above). The last term makes smooth constrained motion of second order, and keeps contacts on
 /// curved or accelerated obstacles from opening and closing in turn. Decides which contacts are struck.
@@ -420,14 +438,11 @@ void Stepper::free_velocities(const Point& from, Point& to) {
     for (std::size_t k = 0; k < independent_.size(); ++k) q[k] += end * terms_.zeta[ix(independent_[k])];
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const model::Contact& c = model_.contacts[i];
-        const double zeta = terms_.zeta[ix(c.row)];
-        const double smooth = std::abs(q[k] - gamma_[k]) + to.h * std::abs(zeta);
-        if (from.touch[i] == Touch::open &&
-            gamma_[k] < -resting_speed_ratio * smooth - velocity_rounding_ratio * row_size(c.row, from.u)) {
+        if (strikes(i, gamma_[k], q[k] - gamma_[k], from, to)) {
             to.touch[i] = restitution(c, -gamma_[k]) > 0.0 ? Touch::struck : Touch::stopped;
             to.any_struck = true;
         } else {
-            q[k] += end * zeta;
+            q[k] += end * terms_.zeta[ix(c.row)];
         }
     });
     // An impact loads all closed contacts, so their restitution acts in each of them, also in those that move apart.
@@ -479,6 +494,7 @@ bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
     const std::span<const double> v = use_few_rows_ ? few_rows_.v() : std::span<const double>(solution_.v);
     for_each_closed(to, [&](std::size_t i, std::size_t k) {
         const int row = model_.contacts[i].row;
+        to.gamma[i] = gamma_plus_[k];
         if (to.touch[i] == Touch::closed && to.Lambda[ix(row)] == 0.0 &&
             v[k] > velocity_rounding_ratio * row_size(row, to.u))
             to.touch[i] = Touch::leaving;

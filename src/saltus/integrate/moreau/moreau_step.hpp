@@ -35,6 +35,7 @@ struct Point {
     double h = 0.0;                   ///< length Δt of the step; 0: the start of the motion, no step was made
     std::vector<double> Lambda;       ///< impulses, one for each row of the model
     std::vector<Touch> touch;         ///< one for each contact
+    std::vector<double> gamma;        ///< γ_N⁺ of each contact with the row of the step, in m/s; 0 if it was open
     bool any_struck = false;          ///< some contact was struck or stopped
     double contact_work = 0.0;        ///< Σ ½(γ⁺ + γ⁻)·Λ
     impact::DecidedWork impact_work;  ///< parts of the contact work if any_struck; its `block` is a row of the model
@@ -124,6 +125,7 @@ private:
     bool exists(std::size_t contact) const;
     bool appears_penetrated(std::size_t contact, const Point& from, const Point& to) const;
     bool find_contacts(const Point& from, Point& to);
+    bool strikes(std::size_t contact, double gamma, double change, const Point& from, const Point& to) const;
     void add_friction(const model::Friction& f, solvers::Law law);
     bool rows_are_current(const Point& to) const;
     void collect_rows(const Point& to, double h);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
@@ -85,6 +86,33 @@ Model with_potential(const Model& model, const std::function<Expr(Formulas&)>& p
     return out;
 }
 
+namespace {
+
+/// Adds the friction of a slider that slides in a plane to the forces: −F_N ∂s/∂γ, with the support function s of its
+/// set. An ellipse has s = √(Σ μ_k² γ_k²) and ∂s/∂γ_k = μ_k² γ_k/s; a disk has s = μ|γ| and ∂s/∂γ_k = μ γ_k/|γ|, which
+/// is smooth also where μ vanishes. Returns the expression whose root is the divisor; the force is smooth if it is > 0.
+Expr add_plane_friction(Formulas& f, const Slider& slider, std::span<const Expr> gamma) {
+    expr::Graph& g = f.graph;
+    std::vector<Expr> weighted;  // μ_k² γ_k, or μ γ_k
+    Expr square = g.constant(0.0);
+    for (std::size_t k = 0; k < gamma.size(); ++k) {
+        const bool ellipse = slider.friction.law == FrictionLaw::orthotropic;
+        const Expr mu = f.coefficients[ix(slider.friction.mu[ellipse ? k : 0])];
+        const Expr part = g.mul(mu, gamma[k]);
+        weighted.push_back(ellipse ? g.mul(mu, part) : part);
+        square = g.add(square, ellipse ? g.mul(part, part) : g.mul(gamma[k], gamma[k]));
+    }
+    const Expr scale = g.div(f.coefficients[ix(slider.normal_force)], g.unary(expr::Op::sqrt, square));
+    for (std::size_t i = 0; i < f.u.size(); ++i)
+        for (std::size_t k = 0; k < gamma.size(); ++k) {
+            const Expr along = expr::Derivative(g, f.u[i])(gamma[k]);
+            f.f[i] = g.sub(f.f[i], g.mul(g.mul(scale, weighted[k]), along));
+        }
+    return square;
+}
+
+}  // namespace
+
 Model with_sliding(const Model& model, const std::vector<int>& signs) {
     const SymbolicEquations* const symbolic = model.system->symbolic();
     SALTUS_EXPECT(symbolic != nullptr && signs.size() == model.sliders.size());
@@ -101,8 +129,22 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
             out.sliders.push_back(slider);
             continue;
         }
+        // The rows stay, because rows are numbered, but no element uses them. Their surface does not move.
+        std::vector<std::pair<Expr, Expr>> rest;
+        for (const Expr u : f.u) rest.emplace_back(u, g.constant(0.0));
+        const std::span<Expr> slips(&f.slips[ix(slider.friction.first_row - first_slip)],
+                                    ix(slider.friction.dimension));
+        const std::vector<Expr> gammas(slips.begin(), slips.end());
+        for (Expr& slip : slips) slip = g.sub(slip, expr::Substitution(g, rest)(slip));
+        if (slider.friction.dimension == 2) {
+            SALTUS_EXPECT(slider.friction.law == FrictionLaw::coulomb ||
+                          slider.friction.law == FrictionLaw::orthotropic);
+            f.regions.push_back(add_plane_friction(f, slider, gammas));
+            settings.regions.push_back("friction of '" + slider.name + "' slides");
+            continue;
+        }
         SALTUS_EXPECT(slider.friction.law == FrictionLaw::coulomb && slider.friction.dimension == 1);
-        const Expr gamma = f.slips[ix(slider.friction.first_row - first_slip)];
+        const Expr gamma = gammas[0];
         const Expr signed_gamma = signs[k] > 0 ? gamma : g.neg(gamma);
         for (const Expr same : {gamma, g.neg(gamma)})
             magnitudes.emplace_back(g.unary(expr::Op::abs, same), signed_gamma);
@@ -111,10 +153,6 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
         for (std::size_t i = 0; i < f.u.size(); ++i)
             f.f[i] = g.add(f.f[i], g.mul(force, expr::Derivative(g, f.u[i])(gamma)));
         f.regions.push_back(signed_gamma);
-        // The row stays, because rows are numbered, but no element uses it. Its surface does not move.
-        std::vector<std::pair<Expr, Expr>> rest;
-        for (const Expr u : f.u) rest.emplace_back(u, g.constant(0.0));
-        f.slips[ix(slider.friction.first_row - first_slip)] = g.sub(gamma, expr::Substitution(g, rest)(gamma));
         settings.regions.push_back((signs[k] > 0 ? "slip of '" : "-slip of '") + slider.name + "' > 0");
     }
     expr::Substitution replace(g, magnitudes);

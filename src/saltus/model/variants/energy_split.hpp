@@ -26,9 +26,12 @@ Model with_potential(const Model& model, const std::function<expr::Expr(Formulas
 /// The model in which some sliders slide in one direction for ever: the friction −sign μ F_N ∂γ/∂u of each of them is
 /// a smooth force, and |γ| in the formulas is sign·γ. `signs` has one entry for each slider: 1 or −1 (the sign of its
 /// slip velocity γ), or 0 if the slider stays as it is. Its motions are those of `model` as long as sign·γ > 0; these
-/// inequalities are added to the regions of the model.
+/// inequalities are added to the regions of the model. A slider with friction in a plane (a disk or an ellipse) has the
+/// entry 1 if it slides: its friction is −F_N ∂s/∂γ with the support function s of its set, a smooth force as long as
+/// γ ≠ 0 (disk) or s > 0 (ellipse).
 ///
-/// The model must consist of expressions, and the sliders must have Coulomb friction along one direction.
+/// The model must consist of expressions. The sliders that slide must have Coulomb friction along one direction, or
+/// Coulomb or orthotropic friction in a plane.
 Model with_sliding(const Model& model, const std::vector<int>& signs);
 
 }  // namespace saltus::model

@@ -173,24 +173,44 @@ LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool close
     return flat <= dimension ? LocalVerdict::stable : LocalVerdict::undecided;
 }
 
+/// Whether the surface of a slider moves, so that it slides although the coordinates rest.
+bool slides(const RestingModel& model, const model::Slider& s) {
+    for (int i = 0; i < s.friction.dimension; ++i)
+        if (model.chi(s.friction.first_row + i) != 0.0) return true;
+    return false;
+}
+bool any_slider_slides(const RestingModel& model) {
+    const std::vector<model::Slider>& all = model.model().sliders;
+    return std::any_of(all.begin(), all.end(), [&](const model::Slider& s) { return slides(model, s); });
+}
+
+/// Whether the friction of a slider that slides in a plane is a smooth force. It is none for an ellipse with a zero
+/// coefficient if the slip is along this axis: friction then acts across it, and sticks.
+bool smooth_in_plane(const RestingModel& model, const model::Friction& f) {
+    if (f.dimension != 2) return false;
+    if (f.law == model::FrictionLaw::coulomb) return true;
+    if (f.law != model::FrictionLaw::orthotropic) return false;
+    return model.coefficient(f.mu[0]) * model.chi(f.first_row) != 0.0 ||
+           model.coefficient(f.mu[1]) * model.chi(f.first_row + 1) != 0.0;
+}
+
 /// The model in which the sliders that slide at rest, because their surfaces move, exert their friction as a smooth
-/// force of the state: it changes with the sliding speed if F_N or μ does. std::nullopt if no slider slides, or if
-/// such a slider has not one slip direction with Coulomb friction.
+/// force of the state: it changes with the sliding speed if F_N or μ does, and in a plane with the direction of slip.
+/// std::nullopt if friction of some slider that slides has no such formula (Contensou's law, rolling friction).
 std::optional<model::Model> with_smooth_sliding(const RestingModel& model) {
     const model::Model& m = model.model();
     if (m.system->symbolic() == nullptr) return std::nullopt;
     std::vector<int> signs;
-    bool slides = false;
     for (const model::Slider& s : m.sliders) {
-        const double chi = s.friction.dimension == 1 ? model.chi(s.friction.first_row) : 0.0;
-        for (int i = 0; i < s.friction.dimension; ++i)
-            if (model.chi(s.friction.first_row + i) != 0.0 &&
-                (s.friction.dimension != 1 || s.friction.law != model::FrictionLaw::coulomb))
-                return std::nullopt;
-        signs.push_back(chi > 0.0 ? 1 : chi < 0.0 ? -1 : 0);
-        slides = slides || chi != 0.0;
+        signs.push_back(0);
+        if (!slides(model, s)) continue;
+        if (s.friction.dimension == 1 && s.friction.law == model::FrictionLaw::coulomb)
+            signs.back() = model.chi(s.friction.first_row) > 0.0 ? 1 : -1;
+        else if (smooth_in_plane(model, s.friction))
+            signs.back() = 1;
+        else
+            return std::nullopt;
     }
-    if (!slides) return std::nullopt;
     return model::with_sliding(m, signs);
 }
 
@@ -210,7 +230,9 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                                               int dimension) {
     model.move_to(q);
     if (!model.has_derivatives()) return {};
-    if (const std::optional<model::Model> smooth = with_smooth_sliding(model)) {
+    if (any_slider_slides(model)) {
+        const std::optional<model::Model> smooth = with_smooth_sliding(model);
+        if (!smooth) return {};
         RestingModel resting(*smooth, model.time());
         return local_stability(resting, closed, q, dimension);
     }
@@ -230,6 +252,9 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                  K = -Y.transpose() * model.stiffness(s, lambda) * N;
     if (!M.allFinite() || !C.allFinite() || !K.allFinite()) return {};
     LocalStability out;
+    // At a kink or a jump of a formula there is no linearised motion: with mu = |x'| friction acts like a damper,
+    // although mu and its derivative vanish at rest.
+    if (model.at_switch()) return out;
     out.eigenvalues = eigenvalues_of(M, C, K);
     if (out.eigenvalues.empty() && M.size() > 0) return {};
     const double size_K = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
@@ -251,7 +276,7 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
                                 only_potential_and_damping(m) && impacts_create_no_energy(model, closed);
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
     const bool closes = !contacts || (sliding && bounces_end(model, closed));
-    out.verdict = model.at_switch() ? LocalVerdict::undecided : verdict_of(out, no_energy_gain, closes, dimension);
+    out.verdict = verdict_of(out, no_energy_gain, closes, dimension);
     return out;
 }
 

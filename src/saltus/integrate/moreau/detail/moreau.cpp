@@ -204,8 +204,8 @@ private:
     template <class Archive>
     void remember(Archive& archive) {
         bool implicit = stepper_.implicit();
-        archive(t_0_, step_, implicit, told_stiff_, at_.t, at_.q, at_.u, at_.h, at_.Lambda, at_.touch, at_.any_struck,
-                resting_, idle_, struck_without_restitution_);
+        archive(t_0_, step_, implicit, told_stiff_, at_.t, at_.q, at_.u, at_.h, at_.Lambda, at_.touch, at_.gamma,
+                at_.any_struck, resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
         if (sampled_ != nullptr) {

@@ -21,6 +21,7 @@ namespace saltus::integrate {
 ///
 /// Impacts. A contact is struck if it was open in the step before and approaches faster than 1.5 times the change of
 /// γ_N by smooth motion in one step. A slower contact is held at rest, because the step does not resolve its bounces.
+/// A contact that was closed is struck if γ_N jumps by as much between two steps, at a corner of its gap.
 /// In a step in which some contact is struck, all closed contacts have restitution, also those that move apart:
 /// Newton's law with the same e in all contacts dissipates, but with e = 0 in some of them it creates energy. The
 /// literal law of the scheme has restitution in every step (Restitution::literal). Newton's law, ξ = γ⁺ + Eγ⁻, is part

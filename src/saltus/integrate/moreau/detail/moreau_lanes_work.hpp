@@ -87,6 +87,7 @@ struct Work {
     /// For each contact: the lanes in which it was open, or held, in the step before. A lane in neither of them: the
     /// contact was struck with e_N > 0, or leaves.
     std::vector<LaneMask> open, holds;
+    std::vector<Lanes> gamma_before;  ///< γ_N⁺ of each contact after the step before; only used where it was closed
     LaneMask struck_before{}, lost{};
     std::vector<Lanes> Lambda;  ///< impulses of each row of the model in the step before
 

@@ -32,6 +32,9 @@ void combine(const std::vector<Matrix>& k, std::span<const rk::Term> terms, cons
 
 // Step control: h_new = h · clamp(safety · error^(−1/order), shortest, longest) ([Hairer] II.4).
 constexpr double safety = 0.9, shortest_factor = 0.2, longest_factor = 20.0;
+/// The first step of an arc on which slip in a plane begins at rest may have an error of this many times the tolerance
+/// of a step (5e-12 by default): 5e-10 of the derivative.
+constexpr double largest_error_from_rest = 100.0;
 /// After a second refusal in a row the coefficients probably have a kink, where the order says nothing about the next
 /// error: the step is reduced by this factor in addition.
 constexpr double repeated_refusal_factor = 0.2;
@@ -269,13 +272,13 @@ bool ArcFlow::carry_series(const integrate::RecordedArc& arc, std::size_t step, 
     return true;
 }
 
-/// Tries one step, and accepts it if its error is within the tolerance.
-ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end) {
+/// Tries one step, and accepts it if its error is at most `allowed` times the tolerance.
+ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end, double allowed) {
     const double error = sparse_arc_       ? sparse_step(t, end)
                          : collocates(arc) ? collocated_step(t, end, arc)
                                            : explicit_step(t, end);
     if (!std::isfinite(error)) return {false, infinity};
-    if (error > 1.0) return {false, error};
+    if (error > allowed) return {false, error};
     steps_.push_back({t, end});
     for (Bundle* b : {&probe_, &directions_})
         if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
@@ -285,23 +288,33 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
     return {true, error};
 }
 
-/// The first step of an arc on which slip in a plane begins at rest. Returns its end, or t if the usual steps do.
+/// The first step of an arc on which slip in a plane begins at rest. Returns its end, t if the usual steps do, or
+/// std::nullopt if no such step is accurate.
 ///
 /// With the speed v = a t the direction d of slip obeys δd = (1 − d dᵀ) δγ/(a t). Friction makes the equation
 ///     δγ' = −(c/t) (1 − d dᵀ) δγ + g(t)
 /// of the slip velocity, whose solutions from δγ(0) ∥ d are smooth: one collocation step solves it. The first recorded
 /// steps are so short that rounding errors turn d by an angle θ, and each of them would take the part c θ² of δγ away.
-double ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double straight) {
-    // Parts of the largest speed. At the first, an error of 1e-12 of a recorded velocity turns the direction by 1e-6.
-    // The others are for motions with larger errors, for which the step is refused.
-    for (const double ratio : {1e-6, 1e-5, 1e-4, 1e-3}) {
-        const std::size_t count = collocates(arc) ? motion_.slow_steps(ratio) : 0;
+/// If δγ(0) is not quite parallel to d then no length of this step has an error within the tolerance. A larger error is
+/// then allowed, for the longer steps first: on them the direction is known best. If this does not help either then the
+/// usual steps would lose a part of δγ unnoticed, and there is no derivative.
+std::optional<double> ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double straight) {
+    // Ratios are parts of the largest speed. At the first, an error of 1e-12 of a recorded velocity turns the direction
+    // by 1e-6. The others are for motions with larger errors, for which the step is refused.
+    struct Attempt {
+        double ratio, allowed;
+    };
+    constexpr double more = largest_error_from_rest;
+    for (const Attempt& attempt :
+         {Attempt{1e-6, 1.0}, Attempt{1e-5, 1.0}, Attempt{1e-4, 1.0}, Attempt{1e-3, 1.0}, Attempt{1e-3, more},
+          Attempt{1e-4, more}, Attempt{1e-5, more}, Attempt{1e-6, more}}) {
+        const std::size_t count = collocates(arc) ? motion_.slow_steps(attempt.ratio) : 0;
         if (count == 0 || end_of(arc, count - 1) >= straight) return t;
         const double end = end_of(arc, count - 1);
         stride_ = end - t;
-        if (take(arc, t, end).accepted) return end;
+        if (take(arc, t, end, attempt.allowed).accepted) return end;
     }
-    return t;
+    return std::nullopt;
 }
 
 void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions) {
@@ -379,7 +392,9 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     // A separate probe has many directions beside it.
     const bool by_series = use_ == Use::forward_only && directions.rows() == 0 && series_.begin(arc);
     std::size_t tries = 0;
-    t = from_rest(arc, t, straight);
+    const std::optional<double> first = from_rest(arc, t, straight);
+    if (!first) return false;
+    t = *first;
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
         if (t >= straight && straight < arc.t_end) {
             possible = straight_step(t, arc.t_end);

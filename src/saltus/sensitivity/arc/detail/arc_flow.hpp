@@ -69,8 +69,8 @@ private:
     bool rests(const integrate::RecordedArc& arc);
     void begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions);
     bool carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end);
-    Trial take(const integrate::RecordedArc& arc, double t, double end);
-    double from_rest(const integrate::RecordedArc& arc, double t, double straight);
+    Trial take(const integrate::RecordedArc& arc, double t, double end, double allowed = 1.0);
+    std::optional<double> from_rest(const integrate::RecordedArc& arc, double t, double straight);
     void grow_scale();
     double whole(Eigen::Index row, int kind) const;
     double measure(const Matrix& error) const;

@@ -41,8 +41,9 @@ ElementPowers::ElementPowers(StateFunction& V, const Enclosure& enclosure, Cours
     for (const model::Slider& s : m.sliders) friction(s.friction, -1);
 }
 
-/// Φ = w·y on the surface γ = 0: one velocity u_k is replaced by u_k − γ/W_k, which does not depend on u_k. On the gap's
-/// surface one coordinate q_j is replaced in the same way, if the gap is linear in it: Φ may be 0 at the gap 0 only.
+/// Φ = w·y on the surface γ = 0: one velocity u_k is replaced by u_k − γ/W_k, which does not depend on u_k. On the
+/// gap's surface one coordinate q_j is replaced in the same way, if the gap is linear in it: Φ may be 0 at the gap 0
+/// only.
 void ElementPowers::add(int row, int gap, bool friction, bool equality) {
     expr::Graph& g = V_.f_.graph;
     const model::Derived& d = V_.d_;
@@ -54,7 +55,8 @@ void ElementPowers::add(int row, int gap, bool friction, bool equality) {
         phi = g.add(phi, g.mul(entry.value, V_.y_[ix(entry.column)]));
         // The first constant entry, otherwise the first one.
         const bool constant = !g.depends_on(entry.value, expr::position | expr::velocity);
-        if (k < 0 || (constant && g.depends_on(w_k, expr::position | expr::velocity))) k = entry.column, w_k = entry.value;
+        if (k < 0 || (constant && g.depends_on(w_k, expr::position | expr::velocity)))
+            k = entry.column, w_k = entry.value;
     }
     if (k < 0) {
         usable_ = false;
@@ -165,7 +167,8 @@ bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, lo
     const model::Model& m = e_.model();
     if (m.contacts.empty()) return true;
     const Box q = positions(B);
-    const AdmissibleSet set(e_, e_.potential(point_box({equilibrium.q.data(), equilibrium.q.data() + e_.size()})), stop);
+    const AdmissibleSet set(e_, e_.potential(point_box({equilibrium.q.data(), equilibrium.q.data() + e_.size()})),
+                            stop);
     if (set.may_close(q).empty()) return true;
     const StationaryBox none;
     ConditionScope scope{set, equilibrium, none, q, Interval::infinity, Interval::infinity, budget};
@@ -177,7 +180,8 @@ bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, lo
     return single_impact(B, c.e_n[0]);
 }
 
-/// One contact without friction. The velocities on the way of an impact from a state of B are u + τ d, 0 <= τ <= 2|γ|/(w·d).
+/// One contact without friction. The velocities on the way of an impact from a state of B are u + τ d, 0 <= τ <=
+/// 2|γ|/(w·d).
 bool ElementPowers::single_impact(const Box& B, const Interval& e) const {
     const int n = e_.size();
     const int row = e_.model().contacts.front().row;
@@ -211,8 +215,7 @@ bool ElementPowers::single_impact(const Box& B, const Interval& e) const {
             Interval k(0.0);
             for (int i = 0; i < n; ++i)
                 for (int j = 0; j < n; ++j)
-                    if (!is_zero((*d)(i, 0)) && !is_zero((*d)(j, 0)))
-                        k = k + (*d)(i, 0) * H(n + i, n + j) * (*d)(j, 0);
+                    if (!is_zero((*d)(i, 0)) && !is_zero((*d)(j, 0))) k = k + (*d)(i, 0) * H(n + i, n + j) * (*d)(j, 0);
             k = Interval(s_) * (k / length);
             proved = k.defined && k.lo > 0.0 && (contact->zero_on_surface || right_sign(on_surface(*contact, way)));
             if (proved) {

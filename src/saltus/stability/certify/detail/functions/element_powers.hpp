@@ -12,7 +12,8 @@ namespace saltus::stability {
 ///
 /// With y = M⁻¹ ∂V/∂u the forces λ_r of the elements change V at the rate Σ_r λ_r Φ_r, Φ_r = w_r·y. The sign of each
 /// summand is proved from the law of its element:
-///     V = ψ(q, T)             y = κu, so that Φ_r = κ γ_r. Normal forces, constraints and clutches do no work, and friction
+///     V = ψ(q, T)             y = κu, so that Φ_r = κ γ_r. Normal forces, constraints and clutches do no work, and
+///     friction
 ///                             takes energy: the sum has the sign of −κ.
 /// For other V, with s = 1 if V must fall and s = −1 if it must grow:
 ///     constraint              γ = 0, any ν:                        Φ = 0 for γ = 0
@@ -24,8 +25,8 @@ namespace saltus::stability {
 /// other V the model may have one contact without friction, and neither constraints nor clutches. Newton's law leads
 /// from γ⁻ = −v to γ⁺ = e v along the direction d = M⁻¹w, and V changes by Λ times the mean of Φ on this way. With
 ///     0 < k₁ <= s dᵀ∇²_uu V d/(w·d) <= k₂ =: bounds of s ∂Φ/∂γ along the way
-/// and s Φ <= 0 for γ = 0, the integral of s Φ over γ is at most −k₁v²/2 + k₂e²v²/2. So s V does not grow if e² k₂ <= k₁.
-/// V is convex (concave) along the way, so that it is nowhere above (below) its values at both ends.
+/// and s Φ <= 0 for γ = 0, the integral of s Φ over γ is at most −k₁v²/2 + k₂e²v²/2. So s V does not grow if e² k₂ <=
+/// k₁. V is convex (concave) along the way, so that it is nowhere above (below) its values at both ends.
 class ElementPowers {
 public:
     /// All arguments must outlive the object. V must have a smooth rate.
@@ -61,7 +62,7 @@ private:
 
     StateFunction& V_;
     const proof::Enclosure& e_;
-    double s_;           // 1: V must fall; −1: V must grow
+    double s_;            // 1: V must fall; −1: V must grow
     bool usable_ = true;  // false: some element cannot be treated
     std::vector<Row> rows_;
     std::vector<StateFunction::Group> on_surface_, slope_;  // one for each of rows_

@@ -595,7 +595,7 @@ class Judge:
         for c in doc["conditions"]:
             assumption = {"attractivity": "9", "regulation": "2", "instability": "10"}.get(doc["theorem"])
             need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
-        self.doc_damping = "linear damping" in conditions.get("3", {})
+        self.doc_damping = bool({"linear damping", "separate damping"} & set(conditions.get("3", {})))
         if doc["theorem"] == "equilibria":
             need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)

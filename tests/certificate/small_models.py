@@ -36,5 +36,7 @@ TEXTS = {
     "linear-unstable": BLOCK.replace("2*(x - 1)^2", "-2*(x - 1)^2"),
     "linear-observable": CHAIN,
     "inverted-pendulum": PENDULUM,
+    "cubic-damping": PENDULUM.replace("inverted pendulum", "cubic damping").replace("cos(phi)", "phi^4/4 + phi^2/2").replace(
+        "1/10*phi'^2", "phi'^4/10"),
     "quartic-spring": PENDULUM.replace("inverted pendulum", "quartic spring").replace("cos(phi)", "phi^4/4 + phi^2/2"),
 }

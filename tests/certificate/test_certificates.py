@@ -77,6 +77,31 @@ class Refused(unittest.TestCase):
                 (pendulum, "c/2*phi'^2", "c/4*phi'^4", {}, "condition 3")]:                   # not linear
             self.refused(changed(document, old, new, listed), text)
 
+    def test_damping_that_is_not_linear_must_be_separate_smooth_and_take_energy(self):
+        for new, listed, text in [
+                ("-c/4*phi'^4", {}, "condition 3"),                       # a motor
+                ("c/4*phi'^4 - c/4*phi'^2", {}, "condition 3"),           # a motor for slow motions: van der Pol
+                ("c/2*phi'^2 - c/4*phi'^4", {}, "condition 3"),           # a motor for fast motions
+                ("c/4*phi'^4 - c*phi'", {}, "condition 3"),               # a force at rest
+                ("c/3*phi'^3", {}, "condition 3"),                        # a damper in one direction, a motor in the other
+                ("c/3*abs(phi')^3", {}, "condition 3"),                   # true, but not smooth
+                ("c/4*phi'^4*phi", {}, "condition 3"),                    # a motor on the left
+                ("c/8*phi'^8", {}, "condition 4"),                        # true, but of an order that is not shown
+                ("0*phi'^4", {}, "condition 4"),                          # no loss
+                ("c/4*phi'^4*phi^2", {}, "condition 4")]:                 # no loss at phi = 0
+            self.refused(changed(examples.cubic_pendulum(), "c/4*phi'^4", new, listed), text)
+        linear = changed(examples.cubic_pendulum(), "c/4*phi'^4", "c/2*phi'^2")
+        self.assertEqual(mutate.accepted(linear), (True, ""))
+        # One force of two velocities is not separate, whatever its form.
+        pair = changed(examples.convex_block(), "[parameters]", "R = \"(x' - y')^4/4\"\n[parameters]")
+        row = next(c for c in pair["conditions"] if c["id"] == "3")
+        row["claims"] = [{"kind": "separate damping", "tree": ["opposes"]}]
+        self.refused(pair, "condition 3")
+        # Accelerations of gaps are bounded for forces that are quadratic in the velocities only.
+        block = changed(examples.convex_block(), "[parameters]", "R = \"y'^4/4\"\n[parameters]")
+        next(c for c in block["conditions"] if c["id"] == "3")["claims"] = row["claims"]
+        self.refused(block, "condition 4")
+
     def refused_changes(self, document, changes):
         """changes: (text of the model, its replacement, values of parameters, a part of the answer)."""
         for old, new, listed, text in changes:

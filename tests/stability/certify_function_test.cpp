@@ -362,6 +362,38 @@ TEST(CertifyFunction, StatementOneProvesASaddleWithAStopUnstable) {
     EXPECT_NE(stable.outcome, Outcome::unstable) << story(stable);
 }
 
+TEST(CertifyFunction, AConstraintThatExcludesTheDirectionOfGrowthPreventsTheProofOfInstability) {
+    // The saddle of x and y, with V = x x' - y y'. The constraint x = 0 leaves the motion of y, which is stable.
+    const std::string held = R"toml(
+[system]
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "-x^2/2 + y^2/2"
+R = "y'^2/10"
+[[constraint]]
+name = "guide"
+g = "x"
+[initial]
+q = { y = 0.1 }
+[simulate]
+t_end = 5.0
+)toml";
+    for (const char* const V : {"x*x' - y*y'/10", "x*x'"}) {
+        const Certificate c = certify(from_text(held), Theorem::instability, with(V));
+        EXPECT_NE(c.outcome, Outcome::unstable) << V << "\n" << story(c);
+    }
+}
+
+TEST(CertifyFunction, FrictionThatThePotentialOfVDoesNotBalanceIsNotProved) {
+    // V = T + 3U is no energy of the system: between rest positions its rate is 2U'x', which friction exceeds only
+    // where |2·4x| < 0.2. A proof of the whole space would be false.
+    const Certificate c = certify(from_text(rubbed_pair), {}, with("T + 3*U"));
+    EXPECT_FALSE(c.grade == Grade::proved && c.outcome == Outcome::attractive) << story(c);
+    // A kinetic energy that counts more on one side: V = (2 - x) T + U grows while x falls.
+    const Certificate sided = certify(from_text(rubbed_pair), {}, with("(2 - x)*T + U"));
+    EXPECT_FALSE(sided.grade == Grade::proved && std::isinf(sided.rho)) << story(sided);
+}
+
 TEST(CertifyFunction, LevelsInTheSummaryAreThoseOfTheFunction) {
     const Certificate c = certify(test::shipped("rocking-block"), {}, with("T/10 + U/10"));
     EXPECT_NEAR(c.rho, 0.0953361, 1e-7) << story(c);

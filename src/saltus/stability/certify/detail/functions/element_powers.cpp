@@ -166,6 +166,7 @@ bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, lo
                             const std::function<bool()>& stop) const {
     const model::Model& m = e_.model();
     if (m.contacts.empty()) return true;
+    if (!m.clutches.empty()) return false;  // their impulses are no subject of conditions 6 and 7
     const Box q = positions(B);
     const AdmissibleSet set(e_, e_.potential(point_box({equilibrium.q.data(), equilibrium.q.data() + e_.size()})),
                             stop);
@@ -176,7 +177,7 @@ bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, lo
     if (condition_6_restitution(scope).verdict != Verdict::proved) return false;
     if (V_.along_velocity()) return condition_7_impacts(scope).verdict == Verdict::proved;
     const ContactCoefficients c = contact_coefficients(scope);
-    if (m.contacts.size() != 1 || !m.constraints.empty() || !m.clutches.empty() || c.friction[0]) return false;
+    if (m.contacts.size() != 1 || !m.constraints.empty() || c.friction[0]) return false;
     return single_impact(B, c.e_n[0]);
 }
 

@@ -216,7 +216,8 @@ private:
         request.point = &point_;
         const IntervalVector h = enclosure_->force(point_box(q_), Box(q_.size(), Interval(0.0)));
         request.force_free = request.support.gap < 0 && std::all_of(h.begin(), h.end(), is_zero);
-        if (!falls_ && !request.force_free) return;
+        // Row 2 needs states next to x_e with V > V(x_e) in any direction. Constraints and clutches exclude some.
+        if (!falls_ && (!request.force_free || !model_.constraints.empty() || !model_.clutches.empty())) return;
         proof_ = prove_around(V_, *enclosure_, request);
         if (!falls_ && !proof_.strict) proof_ = {};
         support_ = request.support;

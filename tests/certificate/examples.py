@@ -144,6 +144,14 @@ def pendulum():
     return document(PENDULUM, "attractivity", "Corollary 3", setting, conditions, {"J": 2.0, "G": 3.0, "c": 0.5})
 
 
+def cubic_pendulum():
+    """The pendulum with the damping force -c phi'^3."""
+    result = changed(pendulum(), "c/2*phi'^2", "c/4*phi'^4")
+    row = next(c for c in result["conditions"] if c["id"] == "3")
+    row["claims"] = [{"kind": "separate damping", "tree": split(0, 0.25, ["opposes"], ["opposes"])}]
+    return result
+
+
 def block_equilibria():
     """All equilibria of the falling block with |x| <= 4, -1 <= y <= 5 lie in |x| <= 0.5, |y| <= 0.5."""
     setting = {"coordinates": ["x", "y"], "domain": box((-4, 4), (-1, 5)), "reference": h(0), "level": "inf", "I_C": [],
@@ -400,4 +408,5 @@ def changed(certificate, old, new, parameters=None):
 
 def all_examples():
     return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm(), flexible_arm(), convex_block(), oscillator(),
-            oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead()]
+            oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead(),
+            cubic_pendulum()]

@@ -556,7 +556,11 @@ class Judge:
 
     def instability(self, conditions):
         need(list(conditions) == ["1", "2", "3", "4", "5", "6"] + (["10"] if self.world.rough else []), "conditions")
-        need(not self.names and self.rho < math.inf and all(map(math.isfinite, itertools.chain(*self.domain))), "the setting of instability")
+        need(self.rho < math.inf and all(map(math.isfinite, itertools.chain(*self.domain))), "the setting of instability")
+        corners = [list(q) for q in itertools.islice(itertools.product(*self.domain), 64)] if self.names else []
+        for q in corners + [self.random_point(self.domain) for _ in range(self.samples if self.names else 0)]:
+            s = self.world.at(q)
+            need(all(s[n]["gap"] > 0 for n in self.names), "a contact is closed in the domain at %s" % q)
         self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
         self.stationary_point(conditions["2"]["stationary point"])
         self.dissipation(conditions["3"])
@@ -595,7 +599,7 @@ class Judge:
         for c in doc["conditions"]:
             assumption = {"attractivity": "9", "regulation": "2", "instability": "10"}.get(doc["theorem"])
             need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
-        self.doc_damping = "linear damping" in conditions.get("3", {})
+        self.doc_damping = bool({"linear damping", "separate damping"} & set(conditions.get("3", {})))
         if doc["theorem"] == "equilibria":
             need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)

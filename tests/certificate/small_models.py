@@ -36,5 +36,12 @@ TEXTS = {
     "linear-unstable": BLOCK.replace("2*(x - 1)^2", "-2*(x - 1)^2"),
     "linear-observable": CHAIN,
     "inverted-pendulum": PENDULUM,
+    "inverted-pendulum-between-stops": PENDULUM + """[[contact]]
+name = "stop"
+gN = "1 - phi^2"
+eN = 0.5
+""",
+    "cubic-damping": PENDULUM.replace("inverted pendulum", "cubic damping").replace("cos(phi)", "phi^4/4 + phi^2/2").replace(
+        "1/10*phi'^2", "phi'^4/10"),
     "quartic-spring": PENDULUM.replace("inverted pendulum", "quartic spring").replace("cos(phi)", "phi^4/4 + phi^2/2"),
 }

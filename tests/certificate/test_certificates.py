@@ -77,6 +77,44 @@ class Refused(unittest.TestCase):
                 (pendulum, "c/2*phi'^2", "c/4*phi'^4", {}, "condition 3")]:                   # not linear
             self.refused(changed(document, old, new, listed), text)
 
+    def test_contacts_must_be_open_in_the_domain_of_instability(self):
+        pendulum = examples.inverted_pendulum()
+        side = max(abs(float.fromhex(x)) for x in pendulum["setting"]["domain"][0])
+
+        def with_stop(at):
+            text = pendulum["model"]["text"]
+            return changed(pendulum, text, text + '\n[[contact]]\nname = "stop"\ngN = "%r - x"\neN = 0.5\n' % at)
+
+        self.assertEqual(mutate.accepted(with_stop(side + 0.25)), (True, ""))
+        self.refused(with_stop(side - 0.25), "may be closed")
+        self.refused(with_stop(side), "may be closed")
+        self.refused(with_stop(-side - 1.0), "may be closed")
+
+    def test_damping_that_is_not_linear_must_be_separate_smooth_and_take_energy(self):
+        for new, listed, text in [
+                ("-c/4*phi'^4", {}, "condition 3"),                       # a motor
+                ("c/4*phi'^4 - c/4*phi'^2", {}, "condition 3"),           # a motor for slow motions: van der Pol
+                ("c/2*phi'^2 - c/4*phi'^4", {}, "condition 3"),           # a motor for fast motions
+                ("c/4*phi'^4 - c*phi'", {}, "condition 3"),               # a force at rest
+                ("c/3*phi'^3", {}, "condition 3"),                        # a damper in one direction, a motor in the other
+                ("c/3*abs(phi')^3", {}, "condition 3"),                   # true, but not smooth
+                ("c/4*phi'^4*phi", {}, "condition 3"),                    # a motor on the left
+                ("c/8*phi'^8", {}, "condition 4"),                        # true, but of an order that is not shown
+                ("0*phi'^4", {}, "condition 4"),                          # no loss
+                ("c/4*phi'^4*phi^2", {}, "condition 4")]:                 # no loss at phi = 0
+            self.refused(changed(examples.cubic_pendulum(), "c/4*phi'^4", new, listed), text)
+        linear = changed(examples.cubic_pendulum(), "c/4*phi'^4", "c/2*phi'^2")
+        self.assertEqual(mutate.accepted(linear), (True, ""))
+        # One force of two velocities is not separate, whatever its form.
+        pair = changed(examples.convex_block(), "[parameters]", "R = \"(x' - y')^4/4\"\n[parameters]")
+        row = next(c for c in pair["conditions"] if c["id"] == "3")
+        row["claims"] = [{"kind": "separate damping", "tree": ["opposes"]}]
+        self.refused(pair, "condition 3")
+        # Accelerations of gaps are bounded for forces that are quadratic in the velocities only.
+        block = changed(examples.convex_block(), "[parameters]", "R = \"y'^4/4\"\n[parameters]")
+        next(c for c in block["conditions"] if c["id"] == "3")["claims"] = row["claims"]
+        self.refused(block, "condition 4")
+
     def refused_changes(self, document, changes):
         """changes: (text of the model, its replacement, values of parameters, a part of the answer)."""
         for old, new, listed, text in changes:
@@ -145,7 +183,7 @@ class Refused(unittest.TestCase):
             ("G*cos(x)", "G*cos(x) + if(x < 0, 0.01, 0)", {}, "not continuous"),
             ('U = "G*cos(x)"', "U = \"G*cos(x)\"\nR = \"-x'^2\"", {}, "condition 3"),     # a motor
             ('U = "G*cos(x)"', 'U = "G*cos(x)"\nf = { x = 0.1 }', {}, "condition 3"),
-            ("[[slider]]", '[[contact]]\nname = "stop"\ngN = "x + 3"\n[[slider]]', {}, "without contacts")])
+            ("[[slider]]", '[[contact]]\nname = "stop"\ngN = "x + 0.5"\n[[slider]]', {}, "may be closed")])
         self.refused_changes(examples.bead(), [
             ("g = 8.0", "g = -8.0", {"g": -8.0}, "condition 2"),                         # the top is the lowest position
             ("c = 0.5", "c = 0.0", {"c": 0.0}, "condition 4"),

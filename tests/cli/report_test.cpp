@@ -126,6 +126,19 @@ TEST(ReportCommand, StaticPageOfAnImpactShowsTheAdmissibleVelocities) {
     EXPECT_NE(test::content_of(folder.file("ball.html")).find("P⁻, approaching u⁻"), std::string::npos);
 }
 
+TEST(ReportCommand, StaticPlotsHaveNamesAndUnitsAtTheirAxes) {
+    if (!io::has_hdf5()) GTEST_SKIP();
+    const test::Folder folder;
+    ASSERT_EQ(run("simulate " + model("flexible-arm") + " --t-end 0.3 --out run --quiet", folder.path()).code, 0);
+    ASSERT_EQ(run("report run --static -o page.html", folder.path()).code, 0);
+    const std::string html = test::content_of(folder.file("page.html"));
+    // Quantities of one unit share an axis; outputs are drawn.
+    for (const char* const label :
+         {">t in s<", ">q in rad<", ">q' in rad/s<", ">w1, w2, w3 in m<", ">w1', w2', w3' in m/s<",
+          ">strain1 [mm/m], strain2 [mm/m]<", ">gap gN in m<", ">force in N<", ">impulse in N s<", ">energy in J<"})
+        EXPECT_NE(html.find(label), std::string::npos) << label;
+}
+
 /// Removes or replaces one value after the other in results of several commands. No page may be made by an abort, and a
 /// refusal names the file.
 TEST(ReportCommand, RefusesDamagedDocuments) {

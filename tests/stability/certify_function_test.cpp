@@ -200,6 +200,206 @@ TEST(CertifyFunction, TheFunctionOfThePaperProvesTheUpperSetOfTheBeamUnstable) {
     EXPECT_EQ(c.grade, Grade::proved) << story(c);
 }
 
+/// Two masses on springs with dry friction of their own.
+const std::string rubbed_pair = R"toml(
+[system]
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "2*x^2 + y^2/2"
+R = "c/2*y'^2"
+[parameters]
+c = 0.2
+[[slider]]
+name = "a"
+gammaT = "x'"
+mu = 0.2
+FN = 1.0
+[[slider]]
+name = "b"
+gammaT = "y'"
+mu = 0.1
+FN = 1.0
+[initial]
+q = { x = 0.5, y = 0.5 }
+[simulate]
+t_end = 10.0
+)toml";
+/// Another factor for each of the two energies.
+const char* const weighted = "x'^2/2 + 2*x^2 + 3*(y'^2/2 + y^2/2)";
+
+TEST(CertifyFunction, WeightedEnergiesOfRubbedMassesAreProvedToFall) {
+    const Certificate c = certify(from_text(rubbed_pair), {}, with(weighted));
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    EXPECT_TRUE(std::isinf(c.rho)) << story(c);
+    ASSERT_EQ(c.assumptions.size(), 1U);
+    // Friction holds |4x| <= 0.2 and |y| <= 0.1: V is at most 2·0.05² + 1.5·0.1² = 0.02 there.
+    EXPECT_GE(test::value(c, "V_max_on_E"), 0.02);
+    EXPECT_LE(test::value(c, "V_max_on_E"), 0.03);
+}
+
+TEST(CertifyFunction, FrictionBetweenMassesOfDifferentWeightIsNotProvedToTakeV) {
+    // Friction between x and y turns energy of x into energy of y, which counts three times.
+    const std::string coupled = replaced(rubbed_pair, "gammaT = \"x'\"", "gammaT = \"x' - y'\"");
+    const Certificate c = certify(from_text(coupled), {}, with(weighted));
+    EXPECT_NE(c.grade, Grade::proved) << story(c);
+    EXPECT_NE(c.find("3")->verdict, Verdict::proved) << story(c);
+    // The same friction with equal weights.
+    const Certificate equal = certify(from_text(coupled), {}, with("log(2 + T + U)"));
+    EXPECT_EQ(equal.outcome, Outcome::attractive) << story(equal);
+    EXPECT_EQ(equal.grade, Grade::proved) << story(equal);
+}
+
+TEST(CertifyFunction, AMassThatNothingBrakesIsNotProvedToComeToRest) {
+    const std::string free = replaced(replaced(rubbed_pair, "mu = 0.1", "mu = 0.0"), "c = 0.2", "c = 0.0");
+    const Certificate c = certify(from_text(free), {}, with(weighted));
+    EXPECT_NE(c.outcome, Outcome::attractive) << story(c);
+    // The witness is a motion of y alone, after x has come to rest: it keeps V.
+    ASSERT_EQ(c.find("5")->verdict, Verdict::fails) << story(c);
+    EXPECT_NEAR(c.find("5")->witness.u[0], 0.0, 1e-9);
+    // Damping of the wrong sign: V grows.
+    const Certificate driven = certify(from_text(replaced(rubbed_pair, "c = 0.2", "c = -0.5")), {}, with(weighted));
+    EXPECT_NE(driven.find("3")->verdict, Verdict::proved) << story(driven);
+    EXPECT_NE(driven.outcome, Outcome::attractive) << story(driven);
+}
+
+/// A damped oscillator with a stop on one side.
+const std::string stopped = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+R = "c/2*x'^2"
+[parameters]
+c = 0.3
+e = 0.5
+a = -0.2
+[[contact]]
+name = "stop"
+gN = "x - a"
+eN = "e"
+[initial]
+q = { x = 0.5 }
+[simulate]
+t_end = 10.0
+)toml";
+
+TEST(CertifyFunction, AStrictFunctionIsProvedThroughImpacts) {
+    for (const char* const place : {"a = -0.2", "a = 0.0"}) {
+        const Certificate c = certify(from_text(replaced(stopped, "a = -0.2", place)), {}, with("T + U + 0.1*x*x'"));
+        EXPECT_EQ(c.outcome, Outcome::attractive) << place << "\n" << story(c);
+        EXPECT_EQ(c.grade, Grade::proved) << place << "\n" << story(c);
+        EXPECT_TRUE(c.assumptions.empty()) << place << "\n" << story(c);
+        EXPECT_EQ(c.find("4")->verdict, Verdict::proved) << place << "\n" << story(c);
+    }
+}
+
+TEST(CertifyFunction, FalseFunctionsOfAnOscillatorWithAStopAreNotProved) {
+    const auto refused = [](const std::string& text, const char* V) {
+        const Certificate c = certify(from_text(text), Theorem::attractivity, with(V));
+        EXPECT_FALSE(c.outcome == Outcome::attractive && c.grade == Grade::proved) << V << "\n" << story(c);
+        return c;
+    };
+    // The cross term has the wrong sign: V grows between impacts.
+    EXPECT_NE(refused(stopped, "T + U - 0.2*x*x'").find("3")->verdict, Verdict::proved);
+    // The damper drives.
+    refused(replaced(stopped, "c = 0.3", "c = -0.3"), "T + U + 0.1*x*x'");
+    // x' itself changes its sign at the stop.
+    EXPECT_NE(refused(stopped, "T + U + 0.05*x'").find("4")->verdict, Verdict::proved);
+    // At the stop a = 0, V jumps by e³v³ + v³ − (1 − e²)v²/2 with e = 0.9, which is positive for v > 0.055. The
+    // velocity box of a proof must be smaller.
+    const Certificate cubic =
+        certify(from_text(replaced(replaced(stopped, "a = -0.2", "a = 0.0"), "e = 0.5", "e = 0.9")),
+                Theorem::attractivity, with("T + U + 0.1*x*x' + x'^3"));
+    if (cubic.outcome == Outcome::attractive && cubic.grade == Grade::proved) {
+        EXPECT_LT(cubic.rho, 0.5 * 0.055 * 0.055) << story(cubic);
+    }
+    // A stop that pushes the mass away from 0: the equilibrium is at the stop, where ∂V/∂x' is not 0.
+    refused(replaced(stopped, "a = -0.2", "a = 0.2"), "T + U + 0.1*x*x'");
+    // eN = 1 is outside of the proof for impacts.
+    refused(replaced(replaced(stopped, "e = 0.5", "e = 1.0"), "a = -0.2", "a = 0.0"), "T + U + 0.1*x*x'");
+}
+
+TEST(CertifyFunction, AFunctionOfTheEnergyHasTheCertificateOfTheEnergy) {
+    const model::Model block = test::shipped("rocking-block");
+    const Certificate energy = certify(block, Theorem::attractivity);
+    const Certificate own = certify(block, {}, with("log(1 + T + U)"));
+    EXPECT_EQ(own.outcome, Outcome::attractive) << story(own);
+    EXPECT_EQ(own.grade, Grade::proved) << story(own);
+    const double U_e = energy.reference;
+    EXPECT_NEAR(own.rho, std::log((1.0 + U_e + energy.rho) / (1.0 + U_e)), 1e-9) << story(own);
+    EXPECT_LE(own.rho_verified, own.rho * (1.0 + 1e-12));
+    EXPECT_NE(own.summary.find(" V_e + "), std::string::npos) << own.summary;
+    // −V has the wrong sign for attractivity.
+    const Certificate wrong = certify(block, Theorem::attractivity, with("-log(1 + T + U)"));
+    EXPECT_NE(wrong.outcome, Outcome::attractive) << story(wrong);
+}
+
+TEST(CertifyFunction, AFunctionThatComesBackToSmallValuesIsNotProvedByTheEnergy) {
+    // sin(T + U) is small again at T + U = π: its level sets are not those of the energy.
+    const Certificate c = certify(test::shipped("falling-block"), Theorem::attractivity, with("sin(T + U)"));
+    EXPECT_NE(c.grade, Grade::proved) << story(c);
+}
+
+TEST(CertifyFunction, ADecreasingFunctionOfTheEnergyProvesTheUpperSetOfTheBlockUnstable) {
+    CertifyOptions options = with("-exp(T + U)");
+    options.at = {0.0, 0.58, 1.03038};
+    const Certificate c = certify(test::shipped("rocking-block"), {}, options);
+    EXPECT_EQ(c.theorem, Theorem::instability);
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+}
+
+TEST(CertifyFunction, StatementOneProvesASaddleWithAStopUnstable) {
+    // A saddle next to a stop: V = x x' grows at all states, and the stop at x = −0.2 is struck outwards only.
+    const std::string saddle = replaced(replaced(stopped, "U = \"x^2/2\"", "U = \"-x^2/2\""), "c = 0.3", "c = 0.0");
+    const Certificate c = certify(from_text(saddle), Theorem::instability, with("x*x'"));
+    EXPECT_EQ(c.outcome, Outcome::unstable) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    for (const Condition& row : c.further) EXPECT_EQ(row.verdict, Verdict::proved) << row.id;
+    // With a spring it is stable.
+    const Certificate stable = certify(from_text(stopped), Theorem::instability, with("x*x'"));
+    EXPECT_NE(stable.outcome, Outcome::unstable) << story(stable);
+}
+
+TEST(CertifyFunction, AConstraintThatExcludesTheDirectionOfGrowthPreventsTheProofOfInstability) {
+    // The saddle of x and y, with V = x x' - y y'. The constraint x = 0 leaves the motion of y, which is stable.
+    const std::string held = R"toml(
+[system]
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "-x^2/2 + y^2/2"
+R = "y'^2/10"
+[[constraint]]
+name = "guide"
+g = "x"
+[initial]
+q = { y = 0.1 }
+[simulate]
+t_end = 5.0
+)toml";
+    for (const char* const V : {"x*x' - y*y'/10", "x*x'"}) {
+        const Certificate c = certify(from_text(held), Theorem::instability, with(V));
+        EXPECT_NE(c.outcome, Outcome::unstable) << V << "\n" << story(c);
+    }
+}
+
+TEST(CertifyFunction, FrictionThatThePotentialOfVDoesNotBalanceIsNotProved) {
+    // V = T + 3U is no energy of the system: between rest positions its rate is 2U'x', which friction exceeds only
+    // where |2·4x| < 0.2. A proof of the whole space would be false.
+    const Certificate c = certify(from_text(rubbed_pair), {}, with("T + 3*U"));
+    EXPECT_FALSE(c.grade == Grade::proved && c.outcome == Outcome::attractive) << story(c);
+    // A kinetic energy that counts more on one side: V = (2 - x) T + U grows while x falls.
+    const Certificate sided = certify(from_text(rubbed_pair), {}, with("(2 - x)*T + U"));
+    EXPECT_FALSE(sided.grade == Grade::proved && std::isinf(sided.rho)) << story(sided);
+}
+
+TEST(CertifyFunction, LevelsInTheSummaryAreThoseOfTheFunction) {
+    const Certificate c = certify(test::shipped("rocking-block"), {}, with("T/10 + U/10"));
+    EXPECT_NEAR(c.rho, 0.0953361, 1e-7) << story(c);
+    EXPECT_NE(c.summary.find("{ V < V_e + 0.0953361 }"), std::string::npos) << c.summary;
+}
+
 TEST(CertifyFunction, AWrongExpressionIsAnErrorWithItsPlace) {
     const model::Model m = from_text(oscillator);
     for (const char* const V : {"T + y", "T + t", "3", "T +", "T + k/2*x^2 + sin(t)"}) {

@@ -5,9 +5,11 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::integrate {
 
@@ -108,6 +110,13 @@ void Course::evaluate(double t, const double* x) {
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) gaps_[i] = d.terms().positions[ix(model_.contacts[i].row)];
     energy_ = d.energy(t, x);
     powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};
+    // The mean friction of sliders is one of the applied forces of the model, but it is friction.
+    for (const model::MeanFriction& m : model::mean_frictions(model_)) {
+        const double power =
+            coefficient(d.coefficients(), m.mean) * d.row_velocity(model_.sliders[m.slider].friction.first_row);
+        powers_.applied -= power;
+        powers_.friction += power;
+    }
     reactions_.resize(d.elements().size());
     for (std::size_t i = 0; i < d.elements().size(); ++i) {
         const ElementLayout& e = d.elements()[i];
@@ -126,6 +135,7 @@ void Course::evaluate(double t, const double* x) {
         if (d.compliant() && e.rows.kind == ElementKind::contact)
             powers_.springs += r.N * d.row_velocity(e.rows.normal);
     }
+    if (solved) add_mean_friction(model_, d.coefficients(), reactions_);
 }
 
 }  // namespace saltus::integrate

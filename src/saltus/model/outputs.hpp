@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +12,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/expr/parse.hpp"
 #include "saltus/expr/tape.hpp"
+#include "saltus/model/elements.hpp"
 #include "saltus/model/fwd.hpp"
 
 namespace saltus::model {
@@ -84,11 +86,21 @@ struct Output {
     expr::Source source;
 };
 
+/// The friction of a slider whose normal force depends on the friction itself (detail/reaction_loads.cpp). The smooth
+/// forces contain the mean force, and the slider's law gives the rest: λ = mean + λ', where Slider::normal_force is not
+/// F_N but the half width of the interval of λ' divided by μ. Whoever reports λ or F_N uses this.
+struct MeanFriction {
+    std::size_t slider = 0;               ///< index in Model::sliders
+    Coefficient mean = no_coefficient;    ///< mean force
+    std::array<Coefficient, 3> square{};  ///< c₀, c₁, c₂ of F_N² = c₀ + 2c₁λ + c₂λ²
+};
+
 /// The derived quantities of a model, and what else is read off a motion. Only `sampled` influences the motion.
 class Outputs {
 public:
     std::vector<Output> list;                   ///< may be empty
     std::shared_ptr<const SampledLaw> sampled;  ///< the control, if it samples; otherwise null
+    std::vector<MeanFriction> mean_friction;    ///< of sliders that change their own normal force
     bool damping_left_out = false;              ///< [penalty] has D or D_hat, and the model was built without them
     std::vector<ElementQuantity> quantities;    ///< those that the expressions mention
 
@@ -111,6 +123,8 @@ private:
 
 /// The sampled control of a model, or null.
 const SampledLaw* sampled_law(const Model& model);
+/// Sliders that change their own normal force.
+std::span<const MeanFriction> mean_frictions(const Model& model);
 /// Whether the model has derived quantities.
 bool has_outputs(const Model& model);
 

@@ -15,6 +15,7 @@
 #include "saltus/impact/frictional.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 
 namespace saltus::stability {
 
@@ -178,6 +179,13 @@ private:
             const model::Energy e = d_.energy(t, x.data());
             out.damping = e.damping;
             out.applied = e.applied;
+        }
+        // The mean friction of sliders is one of the forces f of the model, but it is friction.
+        for (const model::MeanFriction& m : model::mean_frictions(model_)) {
+            const double power = integrate::coefficient(d_.coefficients(), m.mean) *
+                                 d_.row_velocity(model_.sliders[m.slider].friction.first_row);
+            out.applied -= power;
+            out.friction -= power;
         }
         const std::span<const double> lambda = d_.reactions();
         for (std::size_t r = 0; r < lambda.size(); ++r) {

@@ -10,6 +10,7 @@
 
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 #include "saltus/model/systems/detail/point_system.hpp"
@@ -126,6 +127,8 @@ private:
     // reaction_loads.cpp: normal forces of sliders that follow the reactions of constraints
     Expr parse_load(const Field& field, const std::string& what, expr::Kinds allowed);
     void resolve_reactions();
+    struct ReactionInFriction;
+    void resolve_implicit_load(const std::vector<ReactionInFriction>& implicit);
     bool cancel_everywhere(const std::vector<Expr>& terms);
 
     // gap_jumps.cpp: gaps and constraints that jump are refused
@@ -175,6 +178,13 @@ private:
         std::string what;  // the expression that mentions it, as subject of messages
         Place place;
     };
+    /// A reaction ν that the friction force λ of a slip row changes: ν = free − slope · λ.
+    struct ReactionInFriction {
+        const ReactionSymbol* reaction;
+        std::size_t row;  // of W
+        Expr free, slope;
+        std::vector<Expr> w;  // the slip row
+    };
 
     /// A reference of [control] that depends on the time.
     struct TrackedReference {
@@ -198,6 +208,7 @@ private:
     std::vector<Expr> sampled_forces_;     // of each entry of SampledLaw::held
     std::vector<Expr> measured_;           // symbols of SampledLaw::quantities
     std::vector<ReactionSymbol> reactions_;
+    std::vector<MeanFriction> mean_friction_;  // of sliders that change their own normal force
     int point_count_ = 0;
 
     Formulas f_;

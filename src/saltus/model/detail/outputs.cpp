@@ -158,6 +158,11 @@ long SampledLaw::first_after(double t) const {
     return static_cast<long>(std::floor(t / period + rounding)) + 1;
 }
 
+std::span<const MeanFriction> mean_frictions(const Model& model) {
+    if (!model.outputs) return {};
+    return model.outputs->mean_friction;
+}
+
 const SampledLaw* sampled_law(const Model& model) {
     return model.outputs != nullptr ? model.outputs->sampled.get() : nullptr;
 }
@@ -193,8 +198,9 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         described.push_back(std::move(o));
     }
     outputs->sampled = sampled_;
+    outputs->mean_friction = mean_friction_;
     outputs->damping_left_out = d_.penalty && d_.penalty->has_damping() && !options_.penalty;
-    if (described.empty() && !outputs->sampled && !outputs->damping_left_out) return nullptr;
+    if (described.empty() && !outputs->sampled && !outputs->damping_left_out && mean_friction_.empty()) return nullptr;
     expr::Graph graph;
     const Expr t = graph.symbol("t", expr::time);
     std::vector<Expr> positions, speeds, quantities, values;

@@ -8,12 +8,24 @@
 // With y = D⁻¹e_j and a = M⁻¹Gᵀy the reaction of constraint j is
 //     ν_j = −a·h − y·ζ − Σ (a·w_r) λ_r.
 // If a·w_r = 0 for all slip rows, friction does not change the reaction. ν_j is then a function of time and state, and
-// so is F_N: every method and analysis can use it like any other normal force. Otherwise F_N would depend on the
-// friction that it causes, which differs between sticking and slipping; such a model is refused.
+// so is F_N: every method and analysis can use it like any other normal force.
+//
+// Otherwise F_N depends on the friction λ that it bounds: ν_j = n_j − b_j λ with b_j = a·w. This is solved for one
+// slider with one direction whose own friction alone changes the reactions, if F_N² = c₀ + 2c₁λ + c₂λ² as for a
+// bearing:
+//     |λ| <= μ F_N(λ)   ⟺   k λ² − 2 c₁μ² λ − μ² c₀ <= 0   with k = 1 − c₂μ².
+// For k > 0 these λ are an interval with the centre c₁μ²/k and the half width μ N, N = √(c₁²μ²/k + c₀)/√k. At its ends
+// |λ| = μ F_N(λ), so that a slider that slips in one direction or the other has one of them. Friction is therefore
+//     λ = c₁μ²/k + λ',   |λ'| <= μ N,   and λ' = −μ N sign(γ) if it slips,
+// a force c₁μ²/k along w that belongs to the smooth forces (MeanFriction), and a slider with the normal force N;
+// both are functions of time and state. For k <= 0 friction jams: N does not exist (it is no number), and a motion ends
+// there.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
@@ -64,6 +76,30 @@ Expr dot(expr::Graph& g, const std::vector<Expr>& a, const std::vector<Expr>& b)
     Expr sum = g.constant(0.0);
     for (const Expr p : products(g, a, b)) sum = g.add(sum, p);
     return sum;
+}
+
+/// The square of a normal force that is not negative by its form: a root, a distance, an absolute value, or a positive
+/// multiple of one. std::nullopt for all other forms.
+std::optional<Expr> square_of_load(expr::Graph& g, Expr load) {
+    const expr::Node node = g[load];
+    switch (node.op) {
+        case expr::Op::sqrt: return node.a;
+        case expr::Op::hypot: return g.add(g.mul(node.a, node.a), g.mul(node.b, node.b));
+        case expr::Op::abs: return g.mul(node.a, node.a);
+        case expr::Op::mul:
+        case expr::Op::div: {
+            // One factor must be a positive number.
+            const bool left = g[node.a].op == expr::Op::constant;
+            const Expr factor = left ? node.a : node.b;
+            if (g[factor].op != expr::Op::constant || !(g[factor].low > 0.0)) return std::nullopt;
+            if (node.op == expr::Op::div && left) return std::nullopt;
+            const std::optional<Expr> rest = square_of_load(g, left ? node.b : node.a);
+            if (!rest) return std::nullopt;
+            const Expr square = g.mul(factor, factor);
+            return node.op == expr::Op::mul ? g.mul(square, *rest) : g.div(*rest, square);
+        }
+        default: return std::nullopt;
+    }
 }
 
 /// Numbers of a model file, such as 0.3, are rounded. A sum of terms is 0 if it is at most this fraction of the terms.
@@ -127,6 +163,7 @@ void Builder::resolve_reactions() {
     for (std::size_t k = 0; k < m; ++k)
         for (std::size_t l = 0; l < m; ++l) D[k][l] = dot(g, W[k], inverse[l]);
     std::vector<std::pair<Expr, Expr>> values;
+    std::vector<ReactionInFriction> implicit;
     for (const ReactionSymbol& r : reactions_) {
         std::vector<Expr> unit(m, zero);
         unit[r.constraint] = g.constant(1.0);
@@ -134,17 +171,78 @@ void Builder::resolve_reactions() {
         std::vector<Expr> a(n, zero);
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t k = 0; k < m; ++k) a[i] = g.add(a[i], product(g, y[k], inverse[k][i]));
-        for (std::size_t row = m; row < rows; ++row)
-            if (!cancel_everywhere(products(g, a, W[row])))
-                refuse(r, "friction in the model changes that reaction, so that each would depend on the other",
-                       "this is not supported; put the friction on the constraint itself (gammaT, mu), or write the "
-                       "normal force as a function of t, q and u");
         Expr value = g.neg(dot(g, a, d.h));
         for (std::size_t k = 0; k < m; ++k) value = less_product(g, value, y[k], d.zeta[k]);
         values.emplace_back(r.symbol, value);
+        for (std::size_t row = m; row < rows; ++row)
+            if (!cancel_everywhere(products(g, a, W[row])))
+                implicit.push_back({&r, row, value, dot(g, a, W[row]), W[row]});
     }
+    if (!implicit.empty()) resolve_implicit_load(implicit);
     expr::Substitution replace(g, values);
     for (Expr& c : f_.coefficients) c = replace(c);
+}
+
+/// Friction that changes the reactions on which its own normal force depends (see the top of this file).
+void Builder::resolve_implicit_load(const std::vector<ReactionInFriction>& implicit) {
+    expr::Graph& g = f_.graph;
+    const auto refuse = [&](const ReactionSymbol& r, const std::string& why) {
+        throw Error(
+            r.what + " follows the reaction of '" + model_.constraints[r.constraint].name +
+                "', but friction in the model changes that reaction, so that each depends on the other; " + why,
+            r.place,
+            "put the friction on the constraint itself (gammaT, mu), or write the normal force as a function of "
+            "t, q and u");
+    };
+    const std::size_t row = implicit.front().row;
+    const ReactionSymbol& first = *implicit.front().reaction;
+    const auto slider = std::find_if(model_.sliders.begin(), model_.sliders.end(), [&](const Slider& x) {
+        return x.friction.first_row == static_cast<int>(row) && x.friction.dimension == 1;
+    });
+    if (slider == model_.sliders.end() || slider->friction.law != FrictionLaw::coulomb)
+        refuse(first, "this is solved only for friction of a slider along one direction");
+    for (const ReactionInFriction& x : implicit)
+        if (x.row != row) refuse(*x.reaction, "this is solved only if one slider alone changes the reactions");
+    for (std::size_t k = 0; k < model_.sliders.size(); ++k) {
+        const Slider& other = model_.sliders[k];
+        const Expr load = f_.coefficients[ix(other.normal_force)];
+        if (&other != &*slider && g.depends_on(load, expr::auxiliary))
+            refuse(first, "this is solved only if one slider has such a normal force");
+    }
+    // F_N² as a function of the friction force λ, which is a symbol for a moment.
+    const std::optional<Expr> square = square_of_load(g, f_.coefficients[ix(slider->normal_force)]);
+    if (!square) refuse(first, "this is solved only if FN is sqrt(...), hypot(...) or abs(...), or a multiple of it");
+    const Expr lambda = g.symbol("friction force", expr::auxiliary);
+    std::vector<std::pair<Expr, Expr>> in_friction;
+    for (const ReactionSymbol& r : reactions_) {
+        const auto at = std::find_if(implicit.begin(), implicit.end(),
+                                     [&](const ReactionInFriction& x) { return x.reaction == &r; });
+        if (at != implicit.end()) in_friction.emplace_back(r.symbol, g.sub(at->free, g.mul(at->slope, lambda)));
+    }
+    const Expr G = expr::Substitution(g, in_friction)(*square);
+    expr::Derivative by(g, lambda);
+    if (!g.is_zero(by(by(by(G)))))
+        refuse(first, "this is solved only if FN^2 is a polynomial of the reactions of degree 2");
+    const std::vector<std::pair<Expr, Expr>> none{{lambda, g.constant(0.0)}};
+    expr::Substitution without(g, none);
+    const Expr half = g.constant(0.5), mu = f_.coefficients[ix(slider->friction.mu[0])], mu2 = g.mul(mu, mu);
+    const Expr c0 = without(G), c1 = g.mul(half, without(by(G))), c2 = g.mul(half, without(by(by(G))));
+    const Expr k = g.sub(g.constant(1.0), g.mul(c2, mu2));
+    const Expr N =
+        g.div(g.unary(expr::Op::sqrt, g.add(g.div(g.mul(g.mul(c1, c1), mu2), k), c0)), g.unary(expr::Op::sqrt, k));
+    const Expr mean = g.div(g.mul(c1, mu2), k);
+    f_.coefficients[ix(slider->normal_force)] = N;
+    const auto add = [&](Expr value) {
+        return coefficient(value, "the mean friction force of '" + slider->name + "'", -infinity, infinity,
+                           "must be finite", first.place);
+    };
+    const auto number = static_cast<std::size_t>(slider - model_.sliders.begin());
+    MeanFriction friction;
+    friction.slider = number;
+    friction.mean = add(mean);
+    friction.square = {add(c0), add(c1), add(c2)};
+    mean_friction_.push_back(friction);
+    for (std::size_t i = 0; i < f_.f.size(); ++i) f_.f[i] = g.add(f_.f[i], product(g, implicit.front().w[i], mean));
 }
 
 /// Shows that the sum of the terms is 0 at all times and states, for the parameter values of the model: the terms

@@ -121,13 +121,12 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
     return s;
 }
 
-/// [Leine] Theorem 2 without contacts, or Theorem 3.
+/// [Leine] Theorem 2 without contacts that are closed next to the set, or Theorem 3.
 CertifiedStatement instability_claims(const model::Model& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     std::string why = obstacle(model, e.get(), reason, certificate, Outcome::unstable);
-    if (why.empty() && !model.contacts.empty()) why = "instability with contacts is not certified in closed claims";
     if (why.empty() && !e->smooth) why = "T, U or a gap has a kink";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
@@ -141,6 +140,30 @@ CertifiedStatement instability_claims(const model::Model& model, const Certifica
     if (!claims.domain.empty()) s.domain = claims.domain;
     s.reference = claims.reference;
     s.level = claims.level;
+    if (!model.contacts.empty()) {
+        // The program may have proved it by one motion that leaves the set. The claims are those of Theorem 2.
+        const char* const texts[] = {"kinetic energy u'M(q)u/2 with M > 0",
+                                     "a stationary point of U that is an equilibrium",
+                                     "the other smooth forces take energy, -u.f >= 0, and vanish for u = 0",
+                                     "only u = 0 has no dissipation",
+                                     "next to every equilibrium there are positions with a smaller U",
+                                     "the equilibrium set is isolated"};
+        s.conditions.clear();
+        for (std::size_t k = 0; k < claims.conditions.size(); ++k)
+            s.conditions.push_back(
+                row_of(claims.conditions[k].first, texts[k], std::move(claims.conditions[k].second)));
+        s.assumptions.clear();
+        if (!frictional_constraints(*e).empty()) {
+            s.conditions.push_back({"10",
+                                    "limit sets next to the equilibrium set are positively invariant",
+                                    Verdict::assumed,
+                                    false,
+                                    "assumed",
+                                    {}});
+            s.assumptions = {s.conditions.back().text};
+        }
+        return s;
+    }
     for (auto& [id, list] : claims.conditions) {
         const auto is_this = [&id = id](const CertifiedCondition& c) { return c.id == id; };
         const auto c = std::find_if(s.conditions.begin(), s.conditions.end(), is_this);

@@ -335,7 +335,7 @@ void CombinationSearch::finish(EquilibriumSet& set) {
     const Statics s = model_.statics(manifold_.closed());
     // With friction near the smallest numbers the balance may have no solution: the set then has no forces to show.
     if (const Vector lambda = plain_forces(s, b); static_cast<std::size_t>(lambda.size()) == s.columns.size())
-        set.forces = reactions_of(s, lambda);
+        set.forces = reactions_of(model_, s, lambda);
     set.potential_least = set.potential_greatest = model_.potential();
     const auto see = [&](const Vector& q) {
         model_.move_to(q);

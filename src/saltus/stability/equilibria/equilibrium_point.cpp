@@ -7,6 +7,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/outputs.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -133,7 +134,7 @@ std::string reason(const EquilibriumPoint& p, const Balance& b) {
 
 }  // namespace
 
-std::vector<Reaction> reactions_of(const Statics& s, const Vector& lambda) {
+std::vector<Reaction> reactions_of(const RestingModel& model, const Statics& s, const Vector& lambda) {
     std::vector<Reaction> list;
     for (const RestingElement& e : s.elements) {
         Reaction r;
@@ -153,6 +154,17 @@ std::vector<Reaction> reactions_of(const Statics& s, const Vector& lambda) {
     }
     std::stable_sort(list.begin(), list.end(),
                      [](const Reaction& a, const Reaction& b) { return a.element < b.element; });
+    // Sliders that change their own normal force: λ = mean + λ', F_N² = c₀ + 2c₁λ + c₂λ².
+    for (const model::MeanFriction& m : model::mean_frictions(model.model())) {
+        const std::size_t element = model.model().contacts.size() + model.model().constraints.size() + m.slider;
+        for (Reaction& r : list) {
+            if (r.element != static_cast<int>(element) || r.T.empty()) continue;
+            const double T = r.T[0] += model.coefficient(m.mean);
+            const double square = model.coefficient(m.square[0]) +
+                                  T * (2.0 * model.coefficient(m.square[1]) + T * model.coefficient(m.square[2]));
+            r.N = std::sqrt(std::max(0.0, square));
+        }
+    }
     return list;
 }
 
@@ -175,7 +187,7 @@ EquilibriumPoint equilibrium_at(RestingModel& model, const Vector& q, const Poin
     p.control = feedback(model.model(), q);
     if (b.holds) {
         const Vector lambda = plain_forces(p.statics, b);
-        p.forces = reactions_of(p.statics, lambda);
+        p.forces = reactions_of(model, p.statics, lambda);
         p.defects = examine(p.statics, lambda);
         if (options.ranges) find_ranges(p, b);
     } else {

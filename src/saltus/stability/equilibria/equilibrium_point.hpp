@@ -46,7 +46,7 @@ struct PointOptions {
 EquilibriumPoint equilibrium_at(RestingModel& model, const Vector& q, const PointOptions& options = {});
 
 /// The forces λ of the columns as reactions of the elements, in the order of the model. Sliders that slide are
-/// included.
-std::vector<trajectory::Reaction> reactions_of(const Statics& statics, const Vector& lambda);
+/// included. The model must be at the position of the statics.
+std::vector<trajectory::Reaction> reactions_of(const RestingModel& model, const Statics& statics, const Vector& lambda);
 
 }  // namespace saltus::stability

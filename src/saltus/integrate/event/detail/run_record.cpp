@@ -7,6 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
@@ -431,6 +432,7 @@ void EventRun::finish() {
             for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
             out_.forces.push_back(std::move(r));
         }
+        add_mean_friction(model_, d_.coefficients(), out_.forces);
     }
     const model::Energy energy = d_.energy(t_, x_.data());
     out_.energy.final = energy.kinetic + energy.potential;

@@ -11,6 +11,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/accuracy.hpp"
+#include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/detail/resume_archive.hpp"
 #include "saltus/integrate/impact_audit.hpp"
@@ -560,6 +561,12 @@ private:
         out_.end = {at_.t, at_.q, at_.u};
         for (std::size_t i = 0; i < elements_.size(); ++i)
             out_.forces.push_back(reaction(i, at_, at_.h > 0.0 ? 1.0 / at_.h : 0.0));
+        if (!model::mean_frictions(model_).empty()) {
+            model::Workspace workspace(model_);
+            std::vector<double> values(ix(model_.layout().coefficients));
+            model_.system->coefficients(model::at(model_, at_.t, at_.q, at_.u), workspace.scratch(), values);
+            add_mean_friction(model_, values, out_.forces);
+        }
         final_modes();
         examine_uniqueness();
         out_.energy.final = stepper_.total_energy(at_.t, at_.q, at_.u);

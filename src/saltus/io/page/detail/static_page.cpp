@@ -33,16 +33,92 @@ SvgPlot::Points over_time(const Json& motion, const Json& values) {
     return points;
 }
 
-/// A plot of all curves under a key. `suffix` is added to their names.
-SvgPlot curves(const Json& motion, const char* key, const std::string& title, const std::string& suffix = "") {
-    SvgPlot plot(title, "t", "");
-    for (const Json& c : motion.at(key))
-        plot.curve(c.at("name").get<std::string>() + suffix, over_time(motion, c.at("values")));
+/// "x in m"; the name alone if the unit is not known.
+std::string with_unit(const std::string& name, const std::string& unit) {
+    return unit.empty() ? name : name + " in " + unit;
+}
+/// A unit of the motion: time, length, force or energy. Empty if the model gives no units.
+std::string unit_of(const Json& motion, const char* what) {
+    return motion.contains("units") ? motion.at("units").at(what).get<std::string>() : "";
+}
+std::string time_label(const Json& motion) { return with_unit("t", unit_of(motion, "time")); }
+
+/// A plot of all curves under a key, with the label of the ordinate.
+SvgPlot curves(const Json& motion, const char* key, const std::string& title, const std::string& label) {
+    SvgPlot plot(title, time_label(motion), label);
+    for (const Json& c : motion.at(key)) plot.curve(c.at("name").get<std::string>(), over_time(motion, c.at("values")));
     return plot;
 }
 
+/// Curves of one unit, which share an axis.
+struct UnitGroup {
+    std::string unit;
+    std::vector<std::size_t> curves;
+};
+template <class UnitOf>
+std::vector<UnitGroup> by_unit(const Json& list, const UnitOf& unit_of_curve) {
+    std::vector<UnitGroup> groups;
+    for (std::size_t k = 0; k < list.size(); ++k) {
+        const std::string unit = unit_of_curve(list[k]);
+        auto at = std::find_if(groups.begin(), groups.end(), [&](const UnitGroup& g) { return g.unit == unit; });
+        if (at == groups.end()) at = groups.insert(groups.end(), {unit, {}});
+        at->curves.push_back(k);
+    }
+    return groups;
+}
+
+/// Some curves of a list in one plot. The ordinate has the names of the first three, with the unit. `suffix` is added
+/// to the names.
+std::string group_plot(const Json& motion, const Json& list, const UnitGroup& group, const std::string& title,
+                       const std::string& suffix) {
+    constexpr std::size_t max_named = 3;
+    std::string names;
+    for (std::size_t k = 0; k < std::min(group.curves.size(), max_named); ++k)
+        names += (k > 0 ? ", " : "") + list[group.curves[k]].at("name").get<std::string>() + suffix;
+    if (group.curves.size() > max_named) names += ", …";
+    SvgPlot plot(with_unit(title, group.unit), time_label(motion), with_unit(names, group.unit));
+    for (const std::size_t k : group.curves)
+        plot.curve(list[k].at("name").get<std::string>() + suffix, over_time(motion, list[k].at("values")));
+    return plot.svg();
+}
+
+/// Coordinates and velocities, one pair of plots for each unit.
+std::string state_plots(const Json& motion) {
+    const Json &q = motion.at("q"), &names = motion.at("coordinates");
+    const std::vector<UnitGroup> groups = by_unit(q, [&](const Json& curve) -> std::string {
+        if (!motion.contains("units")) return "";
+        for (std::size_t k = 0; k < names.size(); ++k)
+            if (names[k] == curve.at("name")) return motion.at("units").at("q")[k].get<std::string>();
+        return "";
+    });
+    std::string text;
+    for (const UnitGroup& g : groups) {
+        const UnitGroup rates{g.unit.empty() ? "" : g.unit + "/" + unit_of(motion, "time"), g.curves};
+        text +=
+            group_plot(motion, q, g, "Coordinates", "") + group_plot(motion, motion.at("u"), rates, "Velocities", "'");
+    }
+    return text;
+}
+
+/// Derived quantities: their names end with the unit in brackets.
+std::string output_plots(const Json& motion) {
+    if (!motion.contains("outputs")) return "";
+    const Json& list = motion.at("outputs");
+    std::string text;
+    for (UnitGroup& g : by_unit(list, [](const Json& curve) -> std::string {
+             const std::string name = curve.at("name").get<std::string>();
+             const std::size_t at = name.rfind(" [");
+             return at == std::string::npos || name.back() != ']' ? "" : name.substr(at + 2, name.size() - at - 3);
+         })) {
+        const std::string title = with_unit("Outputs", g.unit);
+        g.unit.clear();  // it is part of the names
+        text += group_plot(motion, list, g, title, "");
+    }
+    return text;
+}
+
 SvgPlot force_plot(const Json& motion) {
-    SvgPlot plot("Contact forces", "t", "");
+    SvgPlot plot("Contact forces", time_label(motion), with_unit("force", unit_of(motion, "force")));
     for (const Json& f : motion.at("forces")) {
         const std::string name = f.at("name").get<std::string>();
         if (f.at("kind") != "slider") plot.curve("N " + name, over_time(motion, f.at("N")));
@@ -53,7 +129,9 @@ SvgPlot force_plot(const Json& motion) {
 
 /// Normal impulses as stems, a colour for each element.
 SvgPlot impulse_plot(const Json& motion) {
-    SvgPlot plot("Impulses", "t", "");
+    const std::string force = unit_of(motion, "force");
+    SvgPlot plot("Impulses", time_label(motion),
+                 with_unit("impulse", force.empty() ? "" : force + " " + unit_of(motion, "time")));
     std::vector<std::pair<std::string, SvgPlot::Points>> of;  // by element
     for (const Json& e : motion.at("events"))
         for (const Json& r : e.value("impulses", Json::array())) {
@@ -104,9 +182,12 @@ std::string motion_section(const Json& motion) {
         text += "</div>";
     }
     text += "<div class=\"plots\">";
-    text += curves(motion, "q", "Coordinates").svg() + curves(motion, "u", "Velocities", "'").svg();
-    for (const SvgPlot& plot : {curves(motion, "gaps", "Gaps"), force_plot(motion), impulse_plot(motion),
-                                curves(motion, "energy", "Energy"), curves(motion, "work", "Work since the start")})
+    text += state_plots(motion) + output_plots(motion);
+    const std::string energy = unit_of(motion, "energy");
+    for (const SvgPlot& plot :
+         {curves(motion, "gaps", "Gaps", with_unit("gap gN", unit_of(motion, "length"))), force_plot(motion),
+          impulse_plot(motion), curves(motion, "energy", "Energy", with_unit("energy", energy)),
+          curves(motion, "work", "Work since the start", with_unit("work", energy))})
         if (!plot.empty()) text += plot.svg();
     return text + "</div><h3>Events</h3>" + events_table(motion);
 }

@@ -12,13 +12,14 @@ namespace saltus::io {
 
 namespace {
 
-constexpr double left = 62, right = 12, top = 26, bottom = 34;  // margins around the axes in pixels
-constexpr double row = 15;                                      // height of a line of the legend in pixels
-constexpr std::size_t columns = 4;                              // of the legend
-constexpr std::size_t colors = 8;                               // classes c0 … c7 and f0 … f7 of the style
-constexpr double log_tolerance = 1e-9;  // a power of ten that is off by rounding stays inside its decade
-constexpr double zero_tick = 1e-12;     // a tick with |t| < this is rounding residue of 0
-constexpr double least_margin = 1e-12;  // half of the range of an axis if all values are 0
+constexpr double left = 72, right = 12, top = 26, bottom = 34;  // margins around the axes in pixels
+constexpr std::size_t max_upright_label = 3;  // characters of a label of the ordinate that is not turned
+constexpr double row = 15;                    // height of a line of the legend in pixels
+constexpr std::size_t columns = 4;            // of the legend
+constexpr std::size_t colors = 8;             // classes c0 … c7 and f0 … f7 of the style
+constexpr double log_tolerance = 1e-9;        // a power of ten that is off by rounding stays inside its decade
+constexpr double zero_tick = 1e-12;           // a tick with |t| < this is rounding residue of 0
+constexpr double least_margin = 1e-12;        // half of the range of an axis if all values are 0
 
 }  // namespace
 
@@ -134,7 +135,13 @@ std::string SvgPlot::svg(int width, int height) const {
             left, y.at(t), width - right, left - 5, y.at(t) + 4, std::abs(t) < zero_tick ? 0.0 : t);
     text += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", width - right,
                         height - 4, escaped(x_));
-    text += fmt::format("<text class=\"tick\" x=\"6\" y=\"{}\">{}</text>\n", top + 8, escaped(y_));
+    // A name of one or two letters stands above the ticks, a longer label along the axis.
+    if (y_.size() <= max_upright_label)
+        text += fmt::format("<text class=\"tick\" x=\"6\" y=\"{}\">{}</text>\n", top + 8, escaped(y_));
+    else
+        text += fmt::format(
+            "<text class=\"tick\" transform=\"translate(11 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+            (top + height - bottom) / 2, escaped(y_));
     for (const Cell& c : cells_)
         text += fmt::format("<rect class=\"f{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n",
                             static_cast<std::size_t>(c.color) % colors, x.at(c.x), y.at(c.y + c.height),

@@ -187,6 +187,12 @@ InstabilityClaims instability_claims_around(const Enclosure& e, const Stationary
             const double r = radius * saddle.scale[static_cast<std::size_t>(k)];
             D.emplace_back(saddle.q(k) - r, saddle.q(k) + r);
         }
+        // No contact may be closed in D. Then contacts take no part in motions that stay there.
+        const IntervalVector positions = e.position_values(D);
+        if (!std::all_of(positions.begin() + e.constraints(), positions.end(), surely_positive)) {
+            why = "a contact may be closed next to the equilibrium";
+            continue;
+        }
         const Interval Q = e.potential(D) - Interval(result.reference);
         if (!Q.defined || !std::isfinite(width(Q))) continue;
         const ClaimScope scope{

@@ -22,6 +22,8 @@
 //   5  statement 1: V̇ > 0 outside the set, or statement 3: no motion keeps V, except equilibria
 //   6  the equilibrium set is isolated
 // Rows S1, S2 and S3 say which of the three statements apply. Statement 2 (not attractive) needs rows 1 to 4 and 6.
+//
+// A function V = φ(T + U) is not examined by these rows but by the conditions of Theorem 1 or 2 (certify_by_energy).
 #include "saltus/stability/certify/detail/functions/own_function.hpp"
 
 #include <algorithm>
@@ -35,6 +37,7 @@
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
+#include "saltus/stability/certify/detail/functions/element_powers.hpp"
 #include "saltus/stability/certify/detail/functions/state_samples.hpp"
 #include "saltus/stability/certify/detail/functions/steady_sliding.hpp"
 #include "saltus/stability/certify/detail/instability.hpp"
@@ -56,6 +59,15 @@ constexpr int max_newton_steps = 50;
 constexpr double newton_accuracy = 1e-13;
 /// Coordinates of the equilibrium below this are taken to be 0.
 constexpr double zero_position = 1e-12;
+/// Equilibria in the box are covered by boxes of this fraction of its sides.
+constexpr double cover_resolution = 1.0 / 64.0;
+/// The sign of φ' of V = φ(E) is proved by intervals of E, which are halved at most this often.
+constexpr int max_energy_splits = 12;
+/// If φ is not proved to increase for all E, then up to U(q_e) plus at most this level, which is halved until the proof
+/// succeeds.
+constexpr double largest_monotone_level = 0x1p40;
+/// ρ of V = φ(E) belongs to this fraction of the level of E: the rounding errors of U(q_e) are smaller.
+constexpr double kept_level = 1.0 - 1e-12;
 
 const char* const text_positive = "V is larger than at the equilibrium at all states next to it that are no equilibria";
 const char* const text_falls = "V does not grow along motions without impacts, whatever forces the laws allow";
@@ -74,7 +86,7 @@ bool has_elements(const model::Model& m) {
 
 class OwnFunction {
 public:
-    OwnFunction(const model::Model& model, const StateFunction& V, Theorem theorem, const CertifyOptions& options)
+    OwnFunction(const model::Model& model, StateFunction& V, Theorem theorem, const CertifyOptions& options)
         : model_(model), V_(V), options_(options), falls_(theorem == Theorem::attractivity) {
         certificate_.theorem = theorem;
         certificate_.basis = std::string(falls_ ? "Lyapunov's method" : "Theorem 2") + " with V = " + options.V;
@@ -92,7 +104,12 @@ public:
         certificate_.q = q_;
         certificate_.reference = V_.value(q_, std::vector<double>(n, 0.0));
         set_scales();
-        if (model_.autonomous && V_.has_rate() && exact()) prove();
+        if (!model_.autonomous)
+            proof_ = {};
+        else if (!has_elements(model_) && V_.has_rate() && exact())
+            prove();
+        else if (has_elements(model_) && V_.has_smooth_rate())
+            prove_with_elements();
         // Samples decide what is not proved, and find witnesses.
         if (!proved_course()) sample();
         fill();
@@ -187,6 +204,74 @@ private:
                                   falls_,  options_.budget, options_.stop};
         proof_ = prove_around(V_, *enclosure_, request);
     }
+
+    /// Models with contacts, constraints, sliders or clutches. If V must grow, the proof that only rest keeps V is not
+    /// enough: friction holds a set of equilibria, and V would have to be compared with its largest value on the set.
+    void prove_with_elements() {
+        StateProofRequest request{state(), scale_,          falls_ ? Course::falls : Course::grows,
+                                  falls_,  options_.budget, options_.stop};
+        if (!find_support(request.support)) return;
+        const ElementPowers elements(V_, *enclosure_, request.course);
+        request.elements = &elements;
+        request.point = &point_;
+        const IntervalVector h = enclosure_->force(point_box(q_), Box(q_.size(), Interval(0.0)));
+        request.force_free = request.support.gap < 0 && std::all_of(h.begin(), h.end(), is_zero);
+        // Row 2 needs states next to x_e with V > V(x_e) in any direction. Constraints and clutches exclude some.
+        if (!falls_ && (!request.force_free || !model_.constraints.empty() || !model_.clutches.empty())) return;
+        proof_ = prove_around(V_, *enclosure_, request);
+        if (!falls_ && !proof_.strict) proof_ = {};
+        support_ = request.support;
+        if (proof_.dissipative) cover_equilibria_in_box();
+    }
+
+    /// ∇V(x_e) = 0 exactly, or one contact is closed at q_e and ∇V(x_e) is a multiple >= 0 of its direction. A gap of
+    /// q_e must be exactly 0 or positive.
+    bool find_support(Support& support) const {
+        const std::vector<Interval> gradient = V_.gradient(state());
+        const IntervalVector g = enclosure_->position_values(point_box(q_));
+        std::vector<int> closed;
+        for (int r = enclosure_->constraints(); r < enclosure_->positions(); ++r) {
+            const Interval& gap = g[ix(r)];
+            if (is_zero(gap))
+                closed.push_back(r);
+            else if (!gap.defined || !(gap.lo > 0.0))
+                return false;
+        }
+        open_ = closed.empty();
+        if (std::all_of(gradient.begin(), gradient.end(), [](const Interval& x) { return is_zero(x); })) return true;
+        if (closed.size() != 1 || !falls_) return false;
+        const IntervalMatrix W = enclosure_->row_matrix(point_box(q_));
+        const std::size_t n = q_.size();
+        for (std::size_t i = 0; i < 2 * n; ++i) {
+            const bool row = i < n && !is_zero(W(closed[0], static_cast<int>(i)));
+            if (!row && !is_zero(gradient[i])) return false;
+            if (!row) continue;
+            // α from the first coordinate that the gap depends on; a second one would need exact quotients.
+            if (support.gap >= 0) return false;
+            support = {closed[0], gradient[i] / W(closed[0], static_cast<int>(i))};
+        }
+        return support.gap >= 0 && support.force.defined && support.force.lo >= 0.0;
+    }
+
+    /// The largest V at equilibria in B, relative to V(x_e); +∞ if they are not bounded.
+    void cover_equilibria_in_box() {
+        const Box at = point_box(q_);
+        const AdmissibleSet set(*enclosure_, enclosure_->potential(at), options_.stop);
+        CoverRequest request;
+        request.domain = Box(proof_.box.begin(), proof_.box.begin() + static_cast<std::ptrdiff_t>(q_.size()));
+        request.start = at;
+        request.resolution = cover_resolution;
+        request.budget = options_.budget;
+        const EquilibriumCover cover = cover_equilibria(set, point_.scale, request);
+        highest_ = cover.covers ? 0.0 : infinity;
+        const double V_e = V_.value(state()).lo;
+        for (const EquilibriumCover::Piece& p : cover.pieces) {
+            Box x = p.box;
+            x.resize(2 * q_.size(), Interval(0.0));
+            const Interval V = V_.value(x);
+            highest_ = std::max(highest_, V.defined && bounded(p.box) ? expr::next_up(V.hi - V_e) : infinity);
+        }
+    }
     bool proved_course() const { return proof_.radius > 0.0; }
 
     void sample() {
@@ -246,13 +331,15 @@ private:
         class_row();
         falls_ ? positive_row() : rises_row();
         course_row();
-        if (!model_.contacts.empty())
+        if (!model_.contacts.empty() && proved_course())
+            rows().push_back({"4", falls_ ? text_impact_falls : text_impact_grows, Verdict::proved, impact_text(), {}});
+        else if (!model_.contacts.empty())
             rows().push_back(sampled_row("4", falls_ ? text_impact_falls : text_impact_grows, samples_.wrong_impact,
                                          "at the impact after the witness V jumps the wrong way",
                                          "at all impacts of " + motions_text()));
         constant_row();
         falls_ ? level_row() : isolation_row();
-        if (falls_ && !proof_.strict) {
+        if ((falls_ || has_elements(model_)) && !proof_.strict) {
             Condition invariance = condition_9_invariance();
             invariance.id = "7";
             rows().push_back(std::move(invariance));
@@ -283,7 +370,12 @@ private:
                 {"2",
                  text_positive,
                  Verdict::proved,
-                 "V has its gradient 0 at the equilibrium and a positive definite second derivative " + box_text(),
+                 support_.gap < 0
+                     ? "V has its gradient 0 at the equilibrium and a positive definite second derivative " + box_text()
+                     : "V - a gN has its gradient 0 at the equilibrium and a positive definite second "
+                       "derivative " +
+                           box_text() + ", with the gap gN of contact '" + contact_name(support_.gap) +
+                           "' and a = " + number(expr::midpoint(support_.force)),
                  {}});
             return;
         }
@@ -294,7 +386,7 @@ private:
 
     void rises_row() {
         Condition c{"2", text_rises, Verdict::not_examined, "", {}};
-        const bool proved = proved_course() && rises_somewhere(V_, state());
+        const bool proved = proved_course() && open_ && rises_somewhere(V_, state());
         if (proved) {
             c.verdict = Verdict::proved;
             c.evidence = "the equilibrium is a point, at which V has the gradient 0 and grows in some direction";
@@ -310,8 +402,42 @@ private:
         rows().push_back(std::move(c));
     }
 
+    std::string contact_name(int row) const { return model_.contacts[ix(row - enclosure_->constraints())].name; }
+
+    std::string impact_text() const {
+        if (V_.along_velocity())
+            return "V is a monotone function of the kinetic energy, which no impact of the box increases (conditions 6 "
+                   "and 7 of "
+                   "Theorem 1)";
+        return "no gap closes in the box, or one contact without friction: V is convex along the impulse, and its "
+               "slope has "
+               "the right sign where the gap stays closed";
+    }
+    /// What the forces of contacts, constraints, sliders and clutches do to V.
+    std::string elements_text() const {
+        return V_.along_velocity()
+                   ? "V depends on velocities by the kinetic energy alone, so that friction takes it and no other "
+                     "force of "
+                     "contacts and constraints changes it"
+                   : "the forces of contacts, constraints, sliders and clutches change V in the same direction";
+    }
+
     void course_row() {
         const char* const text = falls_ ? text_falls : text_grows;
+        if (proof_.dissipative) {
+            const std::string damped =
+                V_.damped_coordinates().empty()
+                    ? "the smooth forces do not change V"
+                    : std::string("the second derivative of the smooth part of the rate by the damped velocities is ") +
+                          (falls_ ? "negative" : "positive") + " definite";
+            rows().push_back(
+                {"3",
+                 text,
+                 Verdict::proved,
+                 damped + ", and " + elements_text() + ", " + box_text() + " (" + boxes_text(proof_.boxes) + ")",
+                 {}});
+            return;
+        }
         if (proved_course()) {
             rows().push_back({"3",
                               text,
@@ -319,7 +445,7 @@ private:
                               std::string("the second derivative of the rate of V is ") +
                                   (falls_ ? "negative" : "positive") + " definite" +
                                   (proof_.strict ? " " : " by the velocities ") + box_text() + " (" +
-                                  boxes_text(proof_.boxes) + ")",
+                                  boxes_text(proof_.boxes) + ")" + (has_elements(model_) ? "; " + elements_text() : ""),
                               {}});
             return;
         }
@@ -333,6 +459,12 @@ private:
         if (proof_.strict) {
             rows().push_back(
                 {"5", text_constant, Verdict::proved, "the rate of V is not 0 at any other state of the box", {}});
+        } else if (proof_.dissipative) {
+            rows().push_back({"5",
+                              text_constant,
+                              Verdict::proved,
+                              "damping, sliders and constraints together leave no velocity that keeps V",
+                              {}});
         } else if (proof_.except_rest) {
             rows().push_back(
                 {"5",
@@ -356,7 +488,13 @@ private:
             certificate_.rho_parts = {{"boundary of the box", proof_.level}};
             for (std::size_t k = 0; k < q_.size(); ++k)
                 certificate_.domain.emplace_back(proof_.box[k].lo, proof_.box[k].hi);
-            if (proof_.level > 0.0) {
+            if (proof_.dissipative) {
+                certificate_.values.emplace_back("V_max_on_E", highest_);
+                c.evidence = "V exceeds its value at q_e by at most " + number(highest_) +
+                             " at the equilibria of the box, and by at least " + number(proof_.level) +
+                             " on the boundary";
+                if (highest_ < proof_.level) c.verdict = Verdict::proved;
+            } else if (proof_.level > 0.0) {
                 c.verdict = Verdict::proved;
                 c.evidence = "the equilibrium is the only one in the box; V exceeds its value there by " +
                              number(proof_.level) + " on the boundary";
@@ -382,8 +520,8 @@ private:
         rows().push_back({"6",
                           text_isolated,
                           Verdict::not_examined,
-                          "isolation is examined only where the rate of V is bounded: models without contacts and "
-                          "friction",
+                          "isolation is examined only if the rate of V is proved to have one sign at all other "
+                          "states",
                           {}});
     }
 
@@ -452,17 +590,21 @@ private:
     }
 
     std::string attraction() const {
-        if (proved_course() && std::isinf(proof_.level)) return "the equilibrium is globally attractive";
+        const std::string what = proof_.dissipative ? "the equilibrium set" : "the equilibrium";
+        if (proved_course() && std::isinf(proof_.level)) return what + " is globally attractive";
         if (proved_course())
-            return "the equilibrium is attractive; the states of the box with V < V_e + " + number(proof_.level) +
+            return what + " is attractive; the states of the box with V < V_e + " + number(proof_.level) +
                    " belong to its region of attraction";
         return "the equilibrium set is attractive for states next to it";
     }
 
     const model::Model& model_;
-    const StateFunction& V_;
+    StateFunction& V_;
     const CertifyOptions& options_;
     const bool falls_;
+    mutable bool open_ = true;  // no contact is closed at q_e
+    Support support_;
+    double highest_ = infinity;  // upper bound of V − V(x_e) at the equilibria in the box, if dissipative
     std::unique_ptr<Enclosure> enclosure_;
     StationaryPoint point_;
     std::vector<double> q_, scale_;
@@ -472,11 +614,22 @@ private:
     Certificate certificate_;
 };
 
+/// { V < ρ } as the summary of a certificate of the energy names it.
+std::string level_text(double rho) { return "{ V < " + number(rho) + " }"; }
+/// The summary of a certificate of the energy, with the level c.rho of another V in the place of `old_rho`.
+void replace_level(Certificate& c, double old_rho) {
+    const std::string text = level_text(old_rho);
+    if (const std::size_t at = c.summary.find(text); at != std::string::npos)
+        c.summary.replace(at, text.size(), "{ V < V_e + " + number(c.rho) + " }");
+}
+
 /// The certificate of T + potential/factor in terms of V = factor (T + potential/factor).
 void rescale(Certificate& c, const StateFunction& V, double factor, const std::string& text) {
     const double size = std::fabs(factor);
     c.basis += " with V = " + text;
+    const double old_rho = c.rho;
     c.rho *= size;
+    replace_level(c, old_rho);
     c.rho_verified *= size;
     for (auto& [name, level] : c.rho_parts) level *= size;
     for (auto& [name, value] : c.values)
@@ -488,13 +641,86 @@ void rescale(Certificate& c, const StateFunction& V, double factor, const std::s
                              "one of V");
 }
 
+/// What is proved about φ in V = φ(E), E = T + U.
+enum class Slope { increases, decreases, does_not_decrease };
+/// Proves it for all E with E − U(q_e) in `energies`, by halving. q: the point q_e.
+bool has_slope(const StateFunction& V, const Box& q, Slope slope, const Interval& energies, int depth = 0) {
+    const Interval k = V.kappa_at(q, energies);
+    const bool proved = slope == Slope::increases ? k.lo > 0.0 : slope == Slope::decreases ? k.hi < 0.0 : k.lo >= 0.0;
+    if (k.defined && proved) return true;
+    const Box side{energies};
+    if (depth >= max_energy_splits || !can_split(side, 0)) return false;
+    const auto [a, b] = split(side, 0, 0.0, 1.0);
+    return has_slope(V, q, slope, a[0], depth + 1) && has_slope(V, q, slope, b[0], depth + 1);
+}
+
+/// The certificate of V = φ(T + U), from that of the energy. If φ increases between U_e and U_e + ρ, then the level
+/// sets of V up to φ(U_e + ρ) are those of T + U up to U_e + ρ, and V falls exactly where the energy falls. φ must not
+/// decrease above U_e + ρ, because states with a higher energy would have V < φ(U_e + ρ) otherwise. For instability φ
+/// decreases at U_e, and −V is used. std::nullopt if this is not proved.
+std::optional<Certificate> certify_by_energy(const model::Model& model, StateFunction& V,
+                                             std::optional<Theorem> theorem, const CertifyOptions& options) {
+    // The sign of φ' at the equilibrium decides which theorem fits. Its position is known only afterwards.
+    if (!theorem) {
+        std::optional<Certificate> c = certify_by_energy(model, V, Theorem::attractivity, options);
+        return c ? c : certify_by_energy(model, V, Theorem::instability, options);
+    }
+    CertifyOptions inner = options;
+    inner.V.clear();
+    const bool attractivity = *theorem == Theorem::attractivity;
+    Certificate c = attractivity ? certify_attractivity(model, inner) : certify_instability(model, inner);
+    if (c.q.empty()) return std::nullopt;
+    const Box q = point_box(c.q);
+    const Slope slope = attractivity ? Slope::increases : Slope::decreases;
+    const double old_rho = c.rho;
+    double top = c.has_rho ? c.rho : 0.0;
+    const auto increases = [&](double level) {
+        return has_slope(V, q, slope, Interval(0.0, std::isinf(level) ? infinity : std::max(0.0, level)));
+    };
+    if (attractivity && !has_slope(V, q, Slope::does_not_decrease, Interval(0.0, infinity))) return std::nullopt;
+    if (!increases(top)) {
+        // A smaller level that contains the equilibrium set.
+        const auto highest =
+            std::find_if(c.values.begin(), c.values.end(), [](const auto& x) { return x.first == "V_max_on_E"; });
+        const double least = highest == c.values.end() ? infinity : highest->second;
+        top = std::min(top, largest_monotone_level);
+        while (top > least && !increases(top)) top *= 0.5;
+        if (!(top > least) || c.outcome != Outcome::attractive) return std::nullopt;
+        c.rho = std::min(c.rho, top);
+        c.rho_verified = std::min(c.rho_verified, top);
+        c.rho_parts.emplace_back("increase of V", top);
+        if (std::isinf(old_rho))
+            c.summary =
+                "the equilibrium set is attractive; " + level_text(infinity) + " belongs to its region of attraction";
+    }
+    std::erase_if(c.rho_parts, [&](const auto& part) { return part.second > top; });
+    const Interval V_e = V.value_at(q, Interval(0.0));
+    const auto level = [&](double energy) {
+        if (std::isinf(energy) || !(energy > 0.0)) return energy;
+        const Interval d = V.value_at(q, Interval(energy * kept_level)) - V_e;
+        return attractivity ? d.lo : -d.hi;
+    };
+    c.basis += " with V = " + options.V;
+    c.rho = level(c.rho);
+    replace_level(c, old_rho);
+    c.rho_verified = level(c.rho_verified);
+    for (auto& [name, x] : c.rho_parts) x = level(x);
+    for (auto& [name, x] : c.values)
+        if (name.starts_with("V_")) x = level(x);
+    c.reference = V.value(c.q, std::vector<double>(c.q.size(), 0.0));
+    c.warnings.push_back(
+        std::string("V ") + (attractivity ? "increases" : "decreases") +
+        " with the energy T + U; levels in the evidence of the rows are those of T + U, rho* is one of V");
+    return c;
+}
+
 }  // namespace
 
 Certificate certify_with_function(const model::Model& model, std::optional<Theorem> theorem,
                                   const CertifyOptions& options) {
     const bool instability = theorem && *theorem == Theorem::instability;
     model::refuse_elements(model, instability ? model::Analysis::instability : model::Analysis::attractivity);
-    const StateFunction V = StateFunction::read(model, options.V);
+    StateFunction V = StateFunction::read(model, options.V);
     if (const std::optional<EnergyForm>& energy = V.energy()) {
         const Theorem fits = energy->factor > 0.0 ? Theorem::attractivity : Theorem::instability;
         if (!theorem) theorem = fits;
@@ -516,6 +742,8 @@ Certificate certify_with_function(const model::Model& model, std::optional<Theor
             }
         }
     }
+    if (!V.energy() && V.function_of_energy() && !sliding_directions(model))
+        if (std::optional<Certificate> c = certify_by_energy(model, V, theorem, options)) return std::move(*c);
     return OwnFunction(model, V, theorem.value_or(Theorem::attractivity), options).certify();
 }
 

@@ -49,7 +49,9 @@ StateFunction StateFunction::read(const model::Model& model, const std::string& 
     StateFunction v(model);
     model::Formulas& f = v.f_;
     // The names of the model. Independent parameters are symbols, computed ones are their values.
-    std::vector<std::pair<std::string, Expr>> names{{"T", f.T}, {"U", f.U}};
+    // T and U are symbols at first, which shows how V depends on them.
+    const Expr kinetic = f.graph.symbol("T", expr::auxiliary), potential = f.graph.symbol("U", expr::auxiliary);
+    std::vector<std::pair<std::string, Expr>> names{{"T", kinetic}, {"U", potential}};
     for (std::size_t i = 0; i < f.q.size(); ++i) {
         const std::string& name = model.coordinates[ix(f.index[i])];
         names.emplace_back(name, f.q[i]);
@@ -76,13 +78,26 @@ StateFunction StateFunction::read(const model::Model& model, const std::string& 
     expr::Source source;
     source.text = text;
     source.place = {"--V", 0, 0};
-    const Expr V =
+    const Expr symbolic =
         expr::parse(f.graph, source, model::with_definitions(f.graph, model.settings->definitions, std::move(scope)));
+    const std::vector<std::pair<Expr, Expr>> U{{potential, f.U}}, T{{kinetic, f.T}};
+    const Expr psi = expr::Substitution(f.graph, U)(symbolic);
+    const Expr V = expr::Substitution(f.graph, T)(psi);
     if (f.graph.depends_on(V, expr::time))
         throw Error("V depends on the time t", {"--V", 0, 0}, "write it as a function of coordinates and velocities");
     if (!f.graph.depends_on(V, state_kinds))
         throw Error("V depends neither on a coordinate nor on a velocity", {"--V", 0, 0},
                     "write a function of the state, such as \"T + U\"");
+    if (f.graph.depends_on(psi, expr::auxiliary) && !f.graph.depends_on(psi, expr::velocity)) {
+        v.kinetic_symbol_ = kinetic;
+        v.psi_ = psi;
+        // V = φ(T + U) if V is an expression of T and U with equal derivatives by both.
+        const Expr by_T = expr::Derivative(f.graph, kinetic)(symbolic);
+        const Expr by_U = expr::Derivative(f.graph, potential)(symbolic);
+        v.function_of_energy_ =
+            !f.graph.depends_on(symbolic, state_kinds) &&
+            (by_T == by_U || f.graph.is_zero(model::cancelled_sum(f.graph, {by_T, f.graph.neg(by_U)})));
+    }
     v.finish(V);
     v.find_energy_form(V);
     return v;
@@ -131,9 +146,13 @@ void StateFunction::finish(Expr V) {
     value_ = compile({V});
     gradient_ = compile(gradient(V));
     hessian_ = compile(hessian(V));
-    if (!smooth_ || !model_.autonomous || !model_.contacts.empty() || !model_.constraints.empty() ||
-        !model_.sliders.empty() || !model_.clutches.empty())
+    if (!smooth_ || !model_.autonomous) return;
+    find_kinetic_form();
+    if (!model_.contacts.empty() || !model_.constraints.empty() || !model_.sliders.empty() ||
+        !model_.clutches.empty()) {
+        find_smooth_rate(V);
         return;
+    }
     const Expr rate = rate_of(V);
     if (!expr::kinks(g, rate, state_kinds).empty()) return;
     has_rate_ = true;
@@ -145,6 +164,71 @@ void StateFunction::finish(Expr V) {
     expr::Substitution at_rest(g, rest);
     rate_rests_ = vanishes(at_rest(rate));
     for (std::size_t i = ix(n_); i < by.size(); ++i) rate_rests_ = rate_rests_ && vanishes(at_rest(by[i](rate)));
+}
+
+/// V = ψ(q, T): κ = ∂ψ/∂T.
+void StateFunction::find_kinetic_form() {
+    if (!psi_) return;
+    expr::Graph& g = f_.graph;
+    psi_slope_ = expr::Derivative(g, *kinetic_symbol_)(*psi_);
+    const std::vector<std::pair<Expr, Expr>> energy{{*kinetic_symbol_, f_.T}};
+    kappa_ = compile({expr::Substitution(g, energy)(*psi_slope_)});
+    along_velocity_ = true;
+    // Positions and the kinetic energy are the variables here; the velocities are not used.
+    variables_.push_back(*kinetic_symbol_);
+    psi_group_ = compile({*psi_, *psi_slope_});
+    variables_.pop_back();
+}
+
+/// S, and its Hessian by the velocities of coordinates that it depends on.
+void StateFunction::find_smooth_rate(Expr V) {
+    expr::Graph& g = f_.graph;
+    const std::size_t n = ix(n_);
+    Expr S, core;
+    if (along_velocity_) {
+        // S = ∂ψ/∂q·u + κ u·(f − ∂R/∂u − ∂U/∂q), by the power balance of T.
+        const std::vector<std::pair<Expr, Expr>> energy{{*kinetic_symbol_, f_.T}};
+        expr::Substitution with_energy(g, energy);
+        const Expr kappa = with_energy(*psi_slope_);
+        S = core = g.constant(0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            y_.push_back(g.mul(kappa, f_.u[i]));
+            expr::Derivative by_q(g, f_.q[i]);
+            const Expr rest = function_of_energy_
+                                  ? g.constant(0.0)
+                                  : model::cancelled_sum(g, {by_q(*psi_), g.neg(g.mul(*psi_slope_, by_q(f_.U)))});
+            core = g.add(core, g.mul(f_.u[i], d_.others[i]));
+            S = g.add(S, g.mul(f_.u[i], g.add(g.mul(kappa, d_.others[i]), with_energy(rest))));
+        }
+        if (!function_of_energy_) core = S;
+    } else {
+        S = core = rate_of(V);
+        if (energy_) {
+            along_velocity_ = true;
+            kappa_ = compile({g.constant(energy_->factor)});
+        }
+    }
+    if (!expr::kinks(g, S, state_kinds).empty() || !expr::kinks(g, core, state_kinds).empty()) return;
+    has_smooth_rate_ = true;
+    std::vector<expr::Derivative> by;
+    for (const Expr x : states_) by.emplace_back(g, x);
+    std::vector<Expr> lower, damped;
+    for (std::size_t i = 0; i < by.size(); ++i)
+        for (std::size_t j = 0; j <= i; ++j) lower.push_back(by[j](by[i](S)));
+    smooth_rate_hessian_ = compile(lower);
+    std::vector<std::pair<Expr, Expr>> rest;
+    for (const Expr u : f_.u) rest.emplace_back(u, g.constant(0.0));
+    expr::Substitution at_rest(g, rest);
+    core_rests_ = vanishes(at_rest(core));
+    for (std::size_t i = n; i < by.size(); ++i) core_rests_ = core_rests_ && vanishes(at_rest(by[i](core)));
+    for (std::size_t i = 0; i < n; ++i) {
+        bool depends = false;
+        for (std::size_t j = 0; j < n; ++j) depends = depends || !g.is_zero(by[n + j](by[n + i](core)));
+        if (depends) damped_.push_back(static_cast<int>(i));
+    }
+    for (std::size_t i = 0; i < damped_.size(); ++i)
+        for (std::size_t j = 0; j <= i; ++j) damped.push_back(by[n + ix(damped_[j])](by[n + ix(damped_[i])](core)));
+    damped_hessian_ = compile(damped);
 }
 
 /// V̇ = ∂V/∂q·u + y·h with M y = ∂V/∂u, because ∂V/∂u·M⁻¹h = y·h for the symmetric M. M = LDLᵀ is positive definite,
@@ -163,6 +247,7 @@ Expr StateFunction::rate_of(Expr V) {
             // a u·(f − ∂R/∂u) + a u·∂(potential/a − U)/∂q
             const Expr force = model::cancelled_sum(g, {d_.others[i], by_q(energy_->potential), g.neg(by_q(f_.U))});
             rate = g.add(rate, g.mul(a, g.mul(f_.u[i], force)));
+            y_.push_back(g.mul(a, f_.u[i]));
         }
         return rate;
     }
@@ -181,6 +266,7 @@ Expr StateFunction::rate_of(Expr V) {
         for (std::size_t j = k + 1; j < n; ++j) y[k] = g.sub(y[k], g.mul(M[k][j], y[j]));
         y[k] = g.div(y[k], M[k][k]);
     }
+    y_ = y;
     for (std::size_t i = 0; i < n; ++i) {
         rate = g.add(rate, g.mul(f_.u[i], expr::Derivative(g, f_.q[i])(remainder)));
         rate = g.add(rate, g.mul(y[i], d_.h[i]));
@@ -281,5 +367,27 @@ IntervalMatrix StateFunction::hessian(const Box& x) const { return symmetric(eva
 Interval StateFunction::rate(const Box& x) const { return evaluate(rate_, x)[0]; }
 std::vector<Interval> StateFunction::rate_gradient(const Box& x) const { return evaluate(rate_gradient_, x); }
 IntervalMatrix StateFunction::rate_hessian(const Box& x) const { return symmetric(evaluate(rate_hessian_, x), 2 * n_); }
+
+Interval StateFunction::kappa(const Box& x) const { return evaluate(kappa_, x)[0]; }
+IntervalMatrix StateFunction::smooth_rate_hessian(const Box& x) const {
+    return symmetric(evaluate(smooth_rate_hessian_, x), 2 * n_);
+}
+IntervalMatrix StateFunction::damped_hessian(const Box& x) const {
+    return symmetric(evaluate(damped_hessian_, x), static_cast<int>(damped_.size()));
+}
+
+/// The state (q, 0) with the kinetic energy behind it: the variables of psi_group_.
+Interval StateFunction::value_at(const Box& q, const Interval& kinetic) const {
+    Box x = q;
+    x.resize(2 * q.size(), Interval(0.0));
+    x.push_back(kinetic);
+    return evaluate(psi_group_, x)[0];
+}
+Interval StateFunction::kappa_at(const Box& q, const Interval& kinetic) const {
+    Box x = q;
+    x.resize(2 * q.size(), Interval(0.0));
+    x.push_back(kinetic);
+    return evaluate(psi_group_, x)[1];
+}
 
 }  // namespace saltus::stability

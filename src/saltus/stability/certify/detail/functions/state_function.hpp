@@ -24,7 +24,10 @@ struct EnergyForm {
 /// positions, then the velocities. Bounds are rigorous (proof/enclosure.hpp); the time is 0.
 ///
 /// For a model without contacts, constraints, sliders and clutches the acceleration is the function u̇ = M⁻¹h of the
-/// state, so that the rate V̇ = ∂V/∂q·u + ∂V/∂u·u̇ has bounds too.
+/// state, so that the rate V̇ = ∂V/∂q·u + ∂V/∂u·u̇ has bounds too. With such elements the rate has two parts,
+///     V̇ = S + Σ_r λ_r w_r·y,   S = ∂V/∂q·u + y·h,   y = M⁻¹ ∂V/∂u,
+/// where w_r are the rows of the elements and λ_r their forces. S has bounds here; the sum is the subject of
+/// element_powers.hpp.
 class StateFunction {
 public:
     /// Reads V as an expression of coordinates, velocities, parameters, definitions of [let], T and U. Throws Error
@@ -40,6 +43,12 @@ public:
     bool rate_rests() const { return rate_rests_; }
     /// Whether V is an energy, and with which factor.
     const std::optional<EnergyForm>& energy() const { return energy_; }
+    /// V depends on the velocities by the kinetic energy alone: V = ψ(q, T). Then y = κu with κ = ∂ψ/∂T.
+    bool along_velocity() const { return along_velocity_; }
+    /// V = φ(T + U) with some function φ, written with T and U.
+    bool function_of_energy() const { return function_of_energy_; }
+    /// S is a smooth function with S(q, 0) = 0 and ∂S/∂u(q, 0) = 0 for all positions, by the form of the expressions.
+    bool smooth_rate_rests() const { return core_rests_; }
     const model::Formulas& formulas() const { return f_; }
 
     void set_centre(const proof::Box& c) { centre_ = c; }  ///< for `quadratic`
@@ -52,10 +61,26 @@ public:
     std::vector<proof::Interval> rate_gradient(const proof::Box& x) const;  ///< needs has_rate
     proof::IntervalMatrix rate_hessian(const proof::Box& x) const;          ///< needs has_rate
 
+    proof::Interval kappa(const proof::Box& x) const;  ///< κ; needs along_velocity
+    /// κ and ψ at the positions q and the kinetic energies of an interval; need a V that mentions T,
+    /// `function_of_energy`.
+    proof::Interval kappa_at(const proof::Box& q, const proof::Interval& kinetic) const;
+    proof::Interval value_at(const proof::Box& q, const proof::Interval& kinetic) const;
+    /// ∇²S, by positions and velocities; needs has_smooth_rate.
+    bool has_smooth_rate() const { return has_smooth_rate_; }
+    proof::IntervalMatrix smooth_rate_hessian(const proof::Box& x) const;
+    /// The coordinates i for which ∂²C/∂u_i∂u_j is not 0 by the form of the expressions, for some j, and the matrix of
+    /// these derivatives. C is S, or S/κ if V = φ(T + U). Needs smooth_rate_rests.
+    const std::vector<int>& damped_coordinates() const { return damped_; }
+    proof::IntervalMatrix damped_hessian(const proof::Box& x) const;
+
 private:
+    friend class ElementPowers;
     explicit StateFunction(const model::Model& model);
     void finish(expr::Expr V);
     void find_energy_form(expr::Expr V);
+    void find_kinetic_form();
+    void find_smooth_rate(expr::Expr V);
     expr::Expr rate_of(expr::Expr V);
     bool vanishes(expr::Expr e);
 
@@ -73,8 +98,14 @@ private:
     std::vector<expr::Expr> states_, centre_symbols_, variables_;
     proof::Box centre_;
     bool smooth_ = true, has_rate_ = false, rate_rests_ = false;
+    bool along_velocity_ = false, function_of_energy_ = false, has_smooth_rate_ = false, core_rests_ = false;
     std::optional<EnergyForm> energy_;
+    std::vector<expr::Expr> y_;  // M⁻¹ ∂V/∂u, after rate_of or find_smooth_rate
+    // V with a symbol in the place of T, and κ as an expression of that symbol; only if V was read and mentions T.
+    std::optional<expr::Expr> kinetic_symbol_, psi_, psi_slope_;
+    std::vector<int> damped_;
     Group value_, gradient_, hessian_, rate_, rate_gradient_, rate_hessian_;
+    Group kappa_, psi_group_, smooth_rate_hessian_, damped_hessian_;
     mutable std::vector<double> numbers_, number_scratch_;
 };
 

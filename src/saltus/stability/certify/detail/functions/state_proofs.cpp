@@ -12,6 +12,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/stability/certify/detail/functions/element_powers.hpp"
 
 namespace saltus::stability {
 
@@ -79,7 +80,7 @@ public:
     }
 
     IntervalMatrix rate_hessian(const Box& x) const {
-        const IntervalMatrix H = V_.rate_hessian(x);
+        const IntervalMatrix H = r_.elements ? V_.smooth_rate_hessian(x) : V_.rate_hessian(x);
         return r_.course == Course::falls ? negative(H) : H;
     }
 
@@ -98,8 +99,13 @@ public:
         p.box = box;
         if (!e_.model().settings->regions.empty() && !region(box)) return false;
         if (r_.positive) {
-            p.positive = everywhere(box, [&](const Box& b) { return positive_definite(V_.hessian(b)); });
+            p.positive = everywhere(box, [&](const Box& b) { return positive_definite(supported_hessian(b)); });
             if (!p.positive) return false;
+        }
+        if (r_.elements) {
+            if (!with_elements(box, p)) return false;
+            proof = p;
+            return true;
         }
         p.strict = everywhere(box, [&](const Box& b) { return positive_definite(rate_hessian(b)); });
         if (!p.strict) {
@@ -114,6 +120,36 @@ public:
         return true;
     }
 
+    /// ∇²L with L = V − α g_N of the support.
+    IntervalMatrix supported_hessian(const Box& x) const {
+        IntervalMatrix H = V_.hessian(x);
+        if (r_.support.gap < 0) return H;
+        const Box q(x.begin(), x.begin() + V_.size());
+        const IntervalMatrix G = e_.position_hessians(q)[ix(r_.support.gap)];
+        for (int i = 0; i < V_.size(); ++i)
+            for (int j = 0; j < V_.size(); ++j)
+                if (!is_zero(G(i, j))) H(i, j) = H(i, j) - r_.support.force * G(i, j);
+        return H;
+    }
+
+    /// The rate of V in a model with elements.
+    bool with_elements(const Box& box, StateProof& p) {
+        const ElementPowers& elements = *r_.elements;
+        if (!everywhere(box, [&](const Box& b) { return elements.powers(b); })) return false;
+        p.strict = r_.force_free && everywhere(box, [&](const Box& b) { return positive_definite(rate_hessian(b)); });
+        if (!p.strict) {
+            if (!V_.smooth_rate_rests()) return false;
+            const bool falls = r_.course == Course::falls;
+            p.dissipative = everywhere(box, [&](const Box& b) {
+                if (!elements.admissible(b)) return true;
+                const IntervalMatrix H = V_.damped_hessian(b);
+                return (H.rows() == 0 || positive_definite(falls ? negative(H) : H)) && elements.only_rest(b);
+            });
+            if (!p.dissipative) return false;
+        }
+        return elements.impacts(box, *r_.point, r_.budget, r_.stop);
+    }
+
     /// q ↦ h(q, 0) is injective on the box if all matrices in ∂h/∂q(box) are regular: the box is convex, and
     /// h(q, 0) − h(p, 0) is such a matrix times q − p (mean value theorem by components). With f^nc(q, 0) = 0 it is
     /// −∇²U; other forces at rest are not examined.
@@ -124,7 +160,7 @@ public:
         return H.finite() && regular(H);
     }
 
-    /// A lower bound of V − V(x_e) on the faces of B, by branch and bound.
+    /// A lower bound of V − V(x_e) at the admissible states on the faces of B, by branch and bound.
     double boundary_level(const Box& box) {
         if (!bounded(box)) return infinity;
         const double V_e = V_.value(r_.equilibrium).hi;
@@ -136,6 +172,7 @@ public:
         };
         std::priority_queue<Item> open;
         const auto add = [&](Box b, std::size_t face) {
+            if (r_.elements && !r_.elements->admissible(b)) return;
             const double lower = lower_bound(b) - V_e;
             open.push({lower, std::move(b), face});
         };
@@ -145,10 +182,9 @@ public:
                 face[k] = Interval(end);
                 add(std::move(face), k);
             }
-        double best = 0.0;
-        for (long count = 0; count < max_boundary_boxes; ++count) {
+        // The first box of the queue has the least bound. It is split until its bound is sharp.
+        for (long count = 0; count < max_boundary_boxes && !open.empty(); ++count) {
             const Item item = open.top();
-            best = item.lower;
             const double at = V_.value(point_box(centre(item.box))).hi - V_e;
             if (at - item.lower <= boundary_accuracy * at) break;
             std::size_t side = 0;
@@ -162,7 +198,7 @@ public:
             add(std::move(a), item.face);
             add(std::move(b), item.face);
         }
-        return std::max(0.0, best);
+        return open.empty() ? infinity : std::max(0.0, open.top().lower);
     }
 
     /// V over a box, from its range and from the mean value form.
@@ -174,7 +210,19 @@ public:
         for (std::size_t k = 0; k < b.size(); ++k) mean = mean + slope[k] * (b[k] - Interval(c[k]));
         double lower = direct.defined ? direct.lo : -infinity;
         if (mean.defined) lower = std::max(lower, mean.lo);
-        return lower;
+        if (r_.support.gap < 0) return lower;
+        // V >= V − α g_N at admissible states.
+        const Box q(b.begin(), b.begin() + V_.size()), at = point_box(c);
+        const IntervalMatrix W = e_.row_matrix(q);
+        Interval supported =
+            V_.value(at) -
+            r_.support.force * e_.position_values({at.begin(), at.begin() + V_.size()})[ix(r_.support.gap)];
+        for (std::size_t k = 0; k < b.size(); ++k) {
+            Interval by = slope[k];
+            if (k < q.size()) by = by - r_.support.force * W(r_.support.gap, static_cast<int>(k));
+            supported = supported + by * (b[k] - Interval(c[k]));
+        }
+        return supported.defined ? std::max(lower, supported.lo) : lower;
     }
 
     long boxes = 0;

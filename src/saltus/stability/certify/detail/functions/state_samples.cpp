@@ -24,6 +24,8 @@ constexpr int times = 200;
 constexpr double negligible_change = 1e-7;
 /// V <= V_e + flat · (largest sampled difference): not positive.
 constexpr double flat = 1e-12;
+/// A motion that keeps V has at least this share of the largest V on it left.
+constexpr double smallest_kept_share = 1e-3;
 /// A state rests if its velocities are below this fraction of their scales.
 constexpr double resting_speed = 1e-7;
 constexpr double default_horizon = 10.0;  // s
@@ -160,11 +162,20 @@ private:
         }
         if (w.change > negligible_change * w.size && !out_.wrong_rate.given() && !out_.wrong_impact.given()) confirm(w);
         const State end = motion.end;
-        if (!equilibrium(s) && w.size > 0.0) {
-            const double change = std::fabs(V_.value(end.q, end.u) - V_.value(s.q, s.u));
-            if (change <= negligible_change * w.size && !equilibrium({end.q, end.u}) && !out_.constant.given())
-                out_.constant = {s.q, s.u, {{"V - V_e", V_.value(s.q, s.u) - V_e_}, {"time", out_.horizon}}};
-        }
+        if (!equilibrium(s) && w.size > 0.0) keeps_V(motion, {end.q, end.u}, w.size);
+    }
+
+    /// A motion that keeps V in the second half of the horizon, and does not come to rest. In the first half other
+    /// coordinates may lose their energy.
+    void keeps_V(const trajectory::Trajectory& motion, const Sample& end, double size) {
+        const State half = motion.right(0.5 * motion.end.t);
+        const double change = std::fabs(V_.value(end.q, end.u) - V_.value(half.q, half.u));
+        if (change > negligible_change * size || out_.constant.given() || equilibrium({half.q, half.u}) ||
+            equilibrium(end))
+            return;
+        // A motion that comes to rest loses V more and more slowly: what is left must not be small.
+        if (std::fabs(V_.value(end.q, end.u) - V_e_) <= smallest_kept_share * size) return;
+        out_.constant = {half.q, half.u, {{"V - V_e", V_.value(half.q, half.u) - V_e_}, {"time", 0.5 * motion.end.t}}};
     }
 
     /// The motion from the state where V begins to change is simulated again, with a smaller tolerance.

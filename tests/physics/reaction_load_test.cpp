@@ -128,10 +128,10 @@ TEST(ReactionLoad, FrictionThatChangesItsOwnLoadEqualsFrictionOnTheConstraint) {
     std::string on_constraint = guide.substr(0, slider) + guide.substr(initial);
     on_constraint = replaced(on_constraint, "g = \"y - 0.3*x\"\n", "g = \"y - 0.3*x\"\ngammaT = \"x'\"\nmu = \"mu\"\n");
     // Up, until it turns and slides down; down; and with friction that holds it in the end.
-    for (const auto& [mu, v] : {std::pair{"0.2", "3.0"}, {"0.2", "-1.0"}, {"0.5", "3.0"}}) {
+    for (const auto& numbers : {std::pair{"0.2", "3.0"}, {"0.2", "-1.0"}, {"0.5", "3.0"}}) {
+        const std::string mu = numbers.first, v = numbers.second;
         const auto with = [&](const std::string& text) {
-            return from_text(
-                replaced(replaced(text, "mu = 0.2", std::string("mu = ") + mu), "v = 3.0", std::string("v = ") + v));
+            return from_text(replaced(replaced(text, "mu = 0.2", "mu = " + mu), "v = 3.0", "v = " + v));
         };
         const Trajectory a = motion_of(with(guide), 2.0), b = motion_of(with(on_constraint), 2.0);
         ASSERT_EQ(a.status, trajectory::Status::completed) << a.reason;

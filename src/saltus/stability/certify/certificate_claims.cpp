@@ -12,6 +12,7 @@
 #include "saltus/stability/certify/detail/claims/linear_claims.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
 #include "saltus/stability/certify/detail/claims/observable_claims.hpp"
+#include "saltus/stability/certify/detail/static_forces.hpp"
 
 namespace saltus::stability {
 

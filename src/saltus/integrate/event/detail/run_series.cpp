@@ -177,8 +177,8 @@ bool EventRun::can_have_low_order() const {
 bool EventRun::reach_near_event() {
     // The time behind the estimate that is searched, relative to the estimate.
     constexpr double beyond = 1.1;
-    // Shorter arcs, in s times max(1, |t|), are searched on the long step: a low order saves little there. The value was
-    // found by trial. Stacks of blocks on springs with dampers, in which changes of mode accumulate, depend on such
+    // Shorter arcs, in s times max(1, |t|), are searched on the long step: a low order saves little there. The value
+    // was found by trial. Stacks of blocks on springs with dampers, in which changes of mode accumulate, depend on such
     // details of the steps: at some tolerances their energy rises slightly in these changes, with any value here.
     constexpr double shortest = 1e-9;
     // Of the orders of the mode. With more of them a failed attempt costs too much.

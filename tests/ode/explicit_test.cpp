@@ -343,8 +343,10 @@ TEST(Explicit, NoticesStiffness) {
     method.start({stiff}, 0.0, std::array{1.0});
     run(method, {stiff}, 1.0);
     EXPECT_TRUE(method.stiff());
+    EXPECT_GT(method.steps_near_edge(), 50);
     method.start({mild}, 0.0, std::array{1.0});
     EXPECT_FALSE(method.stiff());
+    EXPECT_EQ(method.steps_near_edge(), 0);
     run(method, {mild}, 100.0);
     EXPECT_FALSE(method.stiff());
 }

@@ -117,6 +117,39 @@ TEST(Radau, CorrectionsThatAreOnlyRoundingErrorsEndTheIteration) {
     EXPECT_NEAR(method.x()[1], 1e-3 * std::sin(1.0), 1e-8);  // y lags behind by 1e-6 s
 }
 
+TEST(Radau, AnIntegralWithoutAJacobianDoesNotDisturbTheIteration) {
+    // Slip that begins under a growing force that turns, with a friction force of 1 N against its direction, and the
+    // impulse of friction. Each round of the iteration computes the impulse from the stages of the round before.
+    const auto f = [](double t, const double* v, double* dv) {
+        const double speed = std::hypot(v[0], v[1]);
+        dv[0] = (1.0 + t) * std::cos(t) - v[0] / speed;
+        dv[1] = (1.0 + t) * std::sin(t) - v[1] / speed;
+        dv[2] = -v[1] / speed;
+        return true;
+    };
+    const auto jacobian = [](double, const double* v, Matrix& J) {
+        const double speed = std::hypot(v[0], v[1]), cube = speed * speed * speed;
+        J(0, 0) = -v[1] * v[1] / cube;
+        J(1, 1) = -v[0] * v[0] / cube;
+        J(0, 1) = J(1, 0) = v[0] * v[1] / cube;
+        return true;
+    };
+    const Problem problem{f, jacobian};
+    long cut[2];
+    for (const int integrals : {0, 1}) {
+        Radau::Choices choices;
+        choices.stages = 7;
+        choices.integrals = integrals;
+        Radau method(3, {1e-11, 1e-14}, choices);
+        method.start(problem, 0.0, std::array{1e-8, 0.0, 0.0});
+        ASSERT_EQ(run(method, problem, 1.0), StepStatus::accepted);
+        // The velocity is the impulse of both forces: ∫ (1 + t) sin t = sin 1 − 2 cos 1 + 1.
+        EXPECT_NEAR(method.x()[1], std::sin(1.0) - 2.0 * std::cos(1.0) + 1.0 + method.x()[2], 1e-9);
+        cut[integrals] = method.statistics().cut;
+    }
+    EXPECT_LT(2 * cut[1], cut[0]);
+}
+
 TEST(Radau, MoreStagesNeedFewerStepsForATightTolerance) {
     long before = 0;
     for (const int stages : {3, 5, 7}) {

@@ -107,7 +107,7 @@ StepStatus Explicit::start(const Problem& problem, double t, std::span<const dou
     x_old_ = x_;
     t_ = t_old_ = t;
     started_ = stepped_ = stiff_ = false;
-    stiff_steps_ = good_steps_ = 0;
+    stiff_steps_ = good_steps_ = steps_near_edge_ = 0;
     error_ = 0.0;
     error_before_ = smallest_error_before;
     if (!evaluate(problem, t, x_, 0)) return StepStatus::failed;
@@ -163,7 +163,9 @@ double Explicit::stiffness(double h) const {
 }
 
 void Explicit::watch_stiffness(double h) {
-    if (stiffness(h) > stability_edge) {
+    const double h_lambda = stiffness(h);
+    steps_near_edge_ = h_lambda > 0.5 * stability_edge ? steps_near_edge_ + 1 : 0;
+    if (h_lambda > stability_edge) {
         good_steps_ = 0;
         if (++stiff_steps_ == stiff_step_limit) stiff_ = true;
     } else if (++good_steps_ == good_step_limit) {

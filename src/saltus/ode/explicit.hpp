@@ -34,6 +34,10 @@ public:
     /// True if, since the start, the step length was limited by stability and not by accuracy in 15 steps, without six
     /// consecutive good steps between them: h‖∂f/∂x‖, measured along the step, was at the edge of the stability region.
     bool stiff() const { return stiff_; }
+    /// The number of accepted steps since the start, up to the last one without interruption, whose length was more
+    /// than half of what stability allows. Where the error control keeps steps just inside the stability region,
+    /// `stiff` does not notice that a stiff method would take longer steps.
+    int steps_near_edge() const { return steps_near_edge_; }
 
     /// After `dense`: what the last term of the polynomial contributes at most, in units of the tolerance. Below 100
     /// in most steps, sometimes 1000. Far beyond the stability region rounding errors are multiplied
@@ -64,7 +68,7 @@ private:
     bool stepped_ = false;   // the columns belong to the step from t_old to t
     bool extended_ = false;  // the last three columns, for dense output, have been computed
     bool stiff_ = false;
-    int stiff_steps_ = 0, good_steps_ = 0;
+    int stiff_steps_ = 0, good_steps_ = 0, steps_near_edge_ = 0;
     Statistics statistics_;
 };
 

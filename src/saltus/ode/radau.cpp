@@ -194,6 +194,7 @@ int stages_for(double relative) {
 Radau::Radau(int n, Tolerances tolerances, const Choices& choices)
     : tolerances_(checked(std::move(tolerances), n)),
       largest_(choices.largest_step),
+      integrals_(choices.integrals),
       iteration_tolerance_(choices.iteration_tolerance),
       x_(n),
       x_old_(n),
@@ -209,7 +210,7 @@ Radau::Radau(int n, Tolerances tolerances, const Choices& choices)
       change_(n, choices.stages),
       shape_(n, choices.stages),
       linear_(std::make_unique<Linear>(n, choices)) {
-    SALTUS_EXPECT(largest_ > 0.0 && iteration_tolerance_ >= 0.0);
+    SALTUS_EXPECT(largest_ > 0.0 && iteration_tolerance_ >= 0.0 && integrals_ >= 0 && integrals_ <= n);
     // Small enough not to disturb the error estimate, and not below what rounding allows ([Hairer] IV.8).
     if (iteration_tolerance_ == 0.0)
         iteration_tolerance_ =
@@ -304,6 +305,30 @@ bool Radau::correct_stages(double h, const Problem& problem) {
     return true;
 }
 
+/// The size of the last correction of some components in units of the tolerance: root mean square over the stages and
+/// all components.
+double Radau::correction_size(Eigen::Index first, Eigen::Index count) const {
+    double sum = 0.0;
+    for (Eigen::Index i = 0; i < change_.cols(); ++i)
+        sum += (change_.col(i).segment(first, count).array() / scale_.segment(first, count).array()).square().sum();
+    return std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(change_.size(), 1)));
+}
+
+/// Completes an iteration that has converged in all components but the integrals. In each round the integrals follow
+/// from the stages of the round before, so that they lag behind by one round: one more evaluation makes up for it, if
+/// their last correction was not negligible. Their corrections say nothing about the convergence of the others. In the
+/// second round they are often as large as in the first, which would look like divergence.
+Radau::Iteration Radau::finish_integrals(const Problem& problem, double h) {
+    if (integrals_ == 0 || correction_size(x_.size() - integrals_, integrals_) <= iteration_tolerance_)
+        return Iteration::converged;
+    ++statistics_.iterations;
+    if (!correct_stages(h, problem)) return Iteration::refused;
+    if (!r_.allFinite()) return Iteration::non_finite;
+    w_ += r_;
+    mix(w_, linear_->method.T, z_);
+    return Iteration::converged;
+}
+
 // Simplified Newton iteration. With the size δ_k of the k-th correction and the convergence factor Θ = δ_k/δ_{k−1}
 // (geometric mean of the last two), the remaining error is about Θ/(1 − Θ) δ_k. The iteration stops if that is below
 // the tolerance, and gives up if Θ^left times it would not be after the remaining iterations; the step is then
@@ -325,16 +350,14 @@ Radau::Iteration Radau::iterate(const Problem& problem, double h) {
         if (!correct_stages(h, problem)) return Iteration::refused;
         // Measured at the stages, T δW: entries of T⁻¹ are large, so that δW magnifies rounding errors.
         mix(r_, m.T, change_);
-        double size = 0.0;
-        for (int i = 0; i < m.stages; ++i) size += (change_.col(i).array() / scale_.array()).square().sum();
-        size = std::sqrt(size / static_cast<double>(std::max<Eigen::Index>(r_.size(), 1)));
-        if (!std::isfinite(size)) return Iteration::non_finite;
+        const double size = correction_size(0, x_.size() - integrals_);
+        if (!change_.allFinite()) return Iteration::non_finite;
         if (rounds_ > 1 && rounds_ < m.max_rounds) {
             const double rate = size / size_before;
             if (stalled(size, rate, best_rate)) {
                 contraction_ = best_rate;
                 remainder_ = 1.0;
-                return Iteration::converged;
+                return finish_integrals(problem, h);
             }
             best_rate = std::min(best_rate, rate);
             contraction_ = rounds_ == 2 ? rate : std::sqrt(rate * rate_before);
@@ -353,7 +376,7 @@ Radau::Iteration Radau::iterate(const Problem& problem, double h) {
         size_before = std::max(size, epsilon);
         w_ += r_;
         mix(w_, m.T, z_);
-        if (remainder_ * size <= iteration_tolerance_) return Iteration::converged;
+        if (remainder_ * size <= iteration_tolerance_) return finish_integrals(problem, h);
     }
     return Iteration::slow;
 }

@@ -29,12 +29,15 @@ public:
         /// Solves the linear systems, in place of dense matrices and Problem::jacobian. It must live as long as the
         /// method.
         StageSystems* systems = nullptr;
+        /// The last so many components are integrals along the solution: f does not depend on them. Their derivatives
+        /// need not be part of the Jacobian.
+        int integrals = 0;
     };
 
     /// n components.
     Radau(int n, Tolerances tolerances, const Choices& choices);
     explicit Radau(int n, Tolerances tolerances = {}, double largest_step = no_limit, double iteration_tolerance = 0.0)
-        : Radau(n, std::move(tolerances), Choices{largest_step, iteration_tolerance, 3, nullptr}) {}
+        : Radau(n, std::move(tolerances), Choices{largest_step, iteration_tolerance, 3, nullptr, 0}) {}
     Radau(Radau&&) noexcept;
     Radau& operator=(Radau&&) noexcept;
     ~Radau();
@@ -63,7 +66,9 @@ private:
     bool factorise(double h);
     void guess_stages(double h);
     bool correct_stages(double h, const Problem& problem);
+    double correction_size(Eigen::Index first, Eigen::Index count) const;
     Iteration iterate(const Problem& problem, double h);
+    Iteration finish_integrals(const Problem& problem, double h);
     double estimate(const Problem& problem, double h, Attempt attempt);
     StepStatus judge(const Problem& problem, const Stride& stride, Iteration iteration, Attempt attempt);
     void accept(const Stride& stride, double wish, Attempt attempt);
@@ -71,6 +76,7 @@ private:
 
     Tolerances tolerances_;
     double largest_;  // longest step allowed
+    int integrals_;   // Choices::integrals
     double iteration_tolerance_;
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     Vector x_, x_old_, x_new_, f_, f_new_, scale_, correction_, combination_;

@@ -127,13 +127,12 @@ struct Thresholds {
     static constexpr double follow_speed = 1e-9;
     /// The friction force in a plane acts along γ_T + direction_speed · d, in m/s, with the direction d of the mode.
     /// This avoids 0/0, and the force has a derivative at γ_T = 0, which implicit steps need where slip begins. d
-    /// follows the velocity, so that the sum has its direction. Too small: slip that begins needs steps below the
-    /// rounding of the time. Too large: the direction of slow slip that turns is wrong.
-    static constexpr double direction_speed = 1e-12;
-    /// A slip velocity is rounding if |γ_T| <= rounding_speed, in m/s: what an impact leaves of a velocity of 1 m/s
-    /// that it stops. Too small: the direction in which slip begins follows rounding errors. Too large: the force jumps
-    /// when |γ_T| passes the value.
-    static constexpr double rounding_speed = 1e-14;
+    /// follows the velocity, so that the sum has its direction. Where slip begins, friction across it balances the
+    /// forces whatever the value is; only the velocity across differs, by direction_speed times the angle by which the
+    /// direction has turned. Too small: rounding errors of velocities, 1e-16 of the speed of a belt, change the
+    /// direction, and slip that begins needs steps below the rounding of the time. Too large: the direction of slow
+    /// slip that turns is wrong.
+    static constexpr double direction_speed = 1e-10;
     /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale. Its
     /// direction turns ever faster there. Too small: the run fails with an underflow of the step size. Too large: slip
     /// is stopped although the underflow has another reason.
@@ -385,10 +384,11 @@ struct Thresholds {
     /// Up to this number of coordinates the linear systems of implicit steps have dense matrices, beyond it sparse ones
     /// (mode/sparse_stages.hpp). A wrong value costs time only.
     static constexpr int max_dense_coordinates = 24;
-    /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc
-    /// (twice as many after each trial that failed), if at least steps_worth_a_trial more of the present length remain
-    /// to the end of the run. After trial_steps they stay if on average each is at least implicit_gain times as long as
-    /// an explicit one: it costs about as much as four explicit steps. Wrong values cost time only.
+    /// In a system with more coordinates implicit steps are tried after steps_before_trial explicit steps of an arc, in
+    /// every system after as many steps that stability may have limited (twice as many after each trial that failed),
+    /// if at least steps_worth_a_trial more of the present length remain to the end of the run. After trial_steps they
+    /// stay if on average each is at least implicit_gain times as long as an explicit one: it costs about as much as
+    /// four explicit steps. Wrong values cost time only.
     static constexpr int steps_before_trial = 40;
     static constexpr int steps_worth_a_trial = 100;
     static constexpr int trial_steps = 15;

@@ -519,7 +519,8 @@ bool EventRun::changes_method(const ode::Explicit& stepper) {
     const double remaining = options_.t_end - t_;
     const double patience = std::ldexp(Thresholds::steps_before_trial, failed_trials_);
     const bool large = !stepper.stiff() && d_.size() > Thresholds::max_dense_coordinates && method_steps_ >= patience;
-    const bool tries = large && remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
+    const bool near_edge = !stepper.stiff() && stepper.steps_near_edge() >= patience;
+    const bool tries = (large || near_edge) && remaining > Thresholds::steps_worth_a_trial * stepper.next_step();
     if (large && !tries) end_matters();
     if ((!stepper.stiff() && !tries) || !can_be_implicit()) return false;
     become_implicit();
@@ -561,6 +562,7 @@ void EventRun::become_implicit() {
     ode::Radau::Choices choices;
     choices.largest_step = settings_.max_step;
     choices.stages = ode::stages_for(tolerances.relative);
+    choices.integrals = 1;  // the work
     if (d_.size() > Thresholds::max_dense_coordinates) {
         if (!sparse_) sparse_.emplace(d_, linearised_);
         choices.systems = &*sparse_;

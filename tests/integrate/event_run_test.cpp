@@ -85,6 +85,18 @@ gamma = "a'"
     EXPECT_FALSE(stopped[0].unavoidable);
 }
 
+TEST(EventRun, AClutchThatAnImpactStopsLocksAtOnce) {
+    // The mass runs into a stop without rebound. A force pulls it back, which its clutch does not allow.
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x\"\n[[contact]]\nname = \"stop\"\ngN = \"1 - x\"\neN = 0\n"
+        "[[clutch]]\nname = \"clutch\"\ngamma = \"x'\"\n");
+    const RecordedMotion run = recorded(m, {0.0, {0.0}, {2.0}}, 2.0);
+    ASSERT_EQ(run.motion.events.size(), 1U);
+    EXPECT_EQ(run.motion.events[0].kind, EventKind::impact);
+    EXPECT_EQ(run.motion.end.u[0], 0.0);
+    EXPECT_NEAR(run.motion.end.q[0], 1.0, 1e-15);
+}
+
 /// A block that a belt carries. A force across the belt grows until the block slips, and turns round. `belt` is the
 /// speed of the belt, `air` that of the air: only the difference matters.
 std::string carried_block(const std::string& belt, const std::string& air) {

@@ -315,8 +315,11 @@ void Watcher::keep_simultaneous(ValueAtFirst value_at_first) {
     });
 }
 
-/// Zeros of a quantity between two times of the step, from its samples.
+/// Zeros of a quantity between two times of the step, from its samples. Parts of very short steps may begin and end at
+/// the same rounded time: there are none.
 std::vector<ode::Root>& Watcher::roots_of(std::size_t watch, double from, double to, bool start_counts) {
+    roots_.clear();
+    if (!(from < to)) return roots_;
     ode::RootSearch search;
     search.zero = zero_[watch];
     search.start_counts = start_counts;

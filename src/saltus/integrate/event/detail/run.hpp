@@ -212,6 +212,7 @@ private:
     StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
     StrikeResult after_strike(const Strike& strike, double speed, const SystemMode& known);
     bool bounce(const std::vector<Found>& found, Cause cause);
+    void lock_stopped_clutches(Candidates& candidates);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
     bool changes_follow_without_end();

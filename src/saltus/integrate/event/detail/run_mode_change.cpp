@@ -220,7 +220,19 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     record_strike(strike, EventKind::impact, window);
     note_missing_restitution(strike);
     if (ended_) return StrikeResult::ended;
-    return after_strike(strike, open_separating_contacts(strike.u_minus, candidates), known);
+    const double speed = open_separating_contacts(strike.u_minus, candidates);
+    lock_stopped_clutches(candidates);
+    return after_strike(strike, speed, known);
+}
+
+/// Clutches that the impact has stopped can lock, although they ran forwards before it. One that the impact makes run
+/// backwards is struck itself: the watcher finds it.
+void EventRun::lock_stopped_clutches(Candidates& candidates) {
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementRows& rows = d_.elements()[i].rows;
+        if (rows.kind != ElementKind::clutch) continue;
+        if (std::abs(d_.row_velocity(rows.normal)) <= Thresholds::opening_speed) candidates.closed[i] = 1;
+    }
 }
 
 /// What follows an impact: whether it belongs to an accumulation. `speed` is that of open_separating_contacts.

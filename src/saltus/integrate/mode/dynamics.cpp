@@ -35,10 +35,13 @@ double along(const FrictionPart& part, const SlipDirection& direction, const dou
 }
 
 /// A vector with the direction that decides the friction force of slip in a plane: ±γ + ε d with the direction d of the
-/// mode (Thresholds::direction_speed). The sign is − if slip has passed through zero and turned round.
+/// mode (Thresholds::direction_speed). The sign is − if slip has passed through zero and turned round. A velocity that
+/// is rounding counts as zero.
 void slip_vector(const FrictionPart& part, const SlipDirection& direction, const double* gamma, double* out) {
     const double sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
-    for (int i = 0; i < part.size; ++i) out[i] = sign * gamma[i] + Thresholds::direction_speed * direction[ix(i)];
+    const bool rests = norm(gamma, part.size) <= Thresholds::rounding_speed;
+    for (int i = 0; i < part.size; ++i)
+        out[i] = (rests ? 0.0 : sign * gamma[i]) + Thresholds::direction_speed * direction[ix(i)];
 }
 
 }  // namespace

@@ -133,6 +133,10 @@ struct Thresholds {
     /// direction, and slip that begins needs steps below the rounding of the time. Too large: the direction of slow
     /// slip that turns is wrong.
     static constexpr double direction_speed = 1e-10;
+    /// A slip velocity is rounding if |γ_T| <= rounding_speed, in m/s: what an impact leaves of a velocity of 1 m/s
+    /// that it stops. Too small: the direction in which slip begins follows rounding errors, and derivatives there are
+    /// wrong. Too large: the force jumps when |γ_T| passes the value.
+    static constexpr double rounding_speed = 1e-14;
     /// Slip in a plane that the integrator cannot follow has come to rest if |γ_T| <= stalled_slip · speed scale. Its
     /// direction turns ever faster there. Too small: the run fails with an underflow of the step size. Too large: slip
     /// is stopped although the underflow has another reason.

@@ -67,6 +67,13 @@ public:
     struct EventMemory {
         Vector field_before, field_after;
         Matrix position, velocity, coefficient, switches;
+        /// For friction in a plane that comes to rest: the gradient of the time of rest by the slip velocity
+        /// (gradient_of_rest).
+        struct Rest {
+            int part;
+            integrate::SlipDirection gradient;
+        };
+        std::vector<Rest> rests;
     } event_memory;
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "saltus/base/index.hpp"
@@ -12,6 +13,7 @@
 #include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 #include "saltus/sensitivity/saltation/detail/reset.hpp"
 #include "saltus/sensitivity/saltation/detail/simultaneous.hpp"
+#include "saltus/sensitivity/saltation/detail/time_of_rest.hpp"
 
 namespace saltus::sensitivity {
 
@@ -171,6 +173,14 @@ private:
         return s;
     }
 
+    /// The gradient of the time of rest if slip in a plane comes to rest, otherwise null.
+    const integrate::SlipDirection* rest_of(const Watch& w) const {
+        if (w.what != Watch::What::slip) return nullptr;
+        for (const Tangent::EventMemory::Rest& rest : x_.event_memory.rests)
+            if (rest.part == w.part) return &rest.gradient;
+        return nullptr;
+    }
+
     /// ∂s of a quantity, in the columns of Tangent. Its sign is that of the watched quantity.
     RowVector change_of(const Watch& w) const {
         using What = Watch::What;
@@ -190,9 +200,10 @@ private:
             case What::clutch: return velocity_.row(e.rows.normal);
             case What::slip: {
                 const FrictionPart& part = d_.parts()[ix(w.part)];
-                const integrate::SlipDirection& direction = d_.mode().parts[ix(w.part)].direction;
+                const integrate::SlipDirection* const rest = rest_of(w);
+                const integrate::SlipDirection& along = rest ? *rest : d_.mode().parts[ix(w.part)].direction;
                 RowVector s = RowVector::Zero(x_.columns());
-                for (int i = 0; i < part.size; ++i) s += direction[ix(i)] * velocity_.row(part.row + i);
+                for (int i = 0; i < part.size; ++i) s += along[ix(i)] * velocity_.row(part.row + i);
                 return s;
             }
             case What::reserve: return reserve(w.part);
@@ -267,35 +278,44 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
 /// Replaces f = (u, u̇) before the change if slip in a plane comes to rest. At rest the direction of slip γ/|γ|, and
 /// with it u̇, is rounding. So both are extrapolated linearly from the beginning of the last part of the arc, on which
 /// the derivatives have been carried in a straight line too (straight_from): f(t_end) = f(from) + (t_end − from)
-/// ḟ(from). Also sets the directions of slip of the dynamics to those at `from`.
-void come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::RecordedArc& arc, Vector& f) {
+/// ḟ(from). Also sets the directions of slip of the dynamics to those at `from`, and finds the gradients of the times
+/// of rest. False if one of them cannot be found.
+bool come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
     for (const Watch& w : found)
         if (w.what == Watch::What::slip && d.parts()[ix(w.part)].size > 1) resting.push_back(w.part);
     const double from = straight_from(arc), little = arc.t_end - from;
-    if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return;
+    if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return true;
     auto step = arc.steps.rbegin();
     while (std::next(step) != arc.steps.rend() && step->t_old() > from) ++step;
     std::vector<double> state(ix(d.state_size()));
     step->evaluate(from, state.data());
     const int n = x.n();
-    Vector field;
-    if (!x.velocity_field(from, state.data(), field) || !x.linearised.prepare(from, state.data())) return;
+    // The directions first: the friction of the mode's old direction acts the other way if slip has turned far.
+    d.evaluate_terms(from, state.data());
     integrate::SystemMode turned = d.mode();
     for (const int k : resting) {
         const double speed = d.slip_speed(k);
-        if (!(speed > 0.0)) return;
+        if (!(speed > 0.0)) return false;
         for (int r = 0; r < d.parts()[ix(k)].size; ++r)
             turned.parts[ix(k)].direction[ix(r)] = d.slip_velocity(k)[r] / speed;
-        d.turn_slip(turned);
     }
+    d.turn_slip(turned);
+    Vector field;
+    if (!x.velocity_field(from, state.data(), field) || !x.linearised.prepare(from, state.data())) return false;
     Matrix along = Matrix::Zero(1, x.columns()), rates;
     along(0, 0) = 1.0;
     along.middleCols(1, 2 * n) = field.transpose();
     x.linearised.along(along, rates);
     f.head(n) = field.head(n) + little * field.tail(n);
     f.tail(n) = field.tail(n) + little * rates.row(0).transpose();
+    for (const int k : resting) {
+        const std::optional<integrate::SlipDirection> gradient = gradient_of_rest(x, from, state, little, k);
+        if (!gradient) return false;
+        x.event_memory.rests.push_back({k, *gradient});
+    }
+    return true;
 }
 
 bool slips_again_in_a_plane(const integrate::Dynamics& d, const RecordedChange& change) {
@@ -528,7 +548,9 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     else
         found = all_events(change, x.dynamics);
     const integrate::RecordedArc* const arc = arc_of(piece);
-    if (arc != nullptr) come_to_rest(x, found, *arc, before);
+    x.event_memory.rests.clear();
+    if (arc != nullptr && !come_to_rest(x, found, *arc, before))
+        return fail("slip in a plane comes to rest, and its direction cannot be followed to the end");
     if (start) out.inherited = found.empty();
     if (!start && out.inherited && change.impacts.empty() && slips_again_in_a_plane(x.dynamics, change))
         return fail("slip in a plane comes to rest and begins again at once in another direction");

@@ -22,6 +22,7 @@
 #include "cli/commands/equilibria.hpp"
 #include "cli/commands/gallery.hpp"
 #include "cli/commands/impact.hpp"
+#include "cli/commands/merge.hpp"
 #include "cli/commands/orbit.hpp"
 #include "cli/commands/report.hpp"
 #include "cli/commands/sensitivity.hpp"
@@ -230,7 +231,9 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_option("--boundary", c.boundary, "Locate the boundary on every grid edge to this length");
     command->add_option("--paths", c.paths,
                         "Also N motions from the edge of the plane, and those from the tips of the sets, as curves");
-    command->add_flag("--resume", c.resume, "Continue from the checkpoint in --out");
+    command->add_flag("--resume", c.resume, "Continue from the checkpoints in --out");
+    command->add_option("--shard", c.shard, "Only part I of N of the starts; `saltus merge` joins the parts")
+        ->type_name("I/N");
     command->add_option("--backend", c.backend, "threads");
     command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
     command->footer(
@@ -314,6 +317,17 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
     command->add_flag("--static", c.plain, "Static plots instead of interactive ones");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus simulate models/rocking-bar.toml --out run && saltus report run -o bar.html");
+    return command;
+}
+
+CLI::App* add_merge(CLI::App& app, cli::MergeCommand& c) {
+    CLI::App* command = app.add_subcommand("merge", "Join the parts that `saltus basin --shard` has computed");
+    command->add_option("folder", c.folder, "The folder of --out that all parts were written to")->required();
+    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
+    command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    command->footer("Example:  saltus merge run");
     return command;
 }
 
@@ -421,7 +435,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
-    const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate"},
+    const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate", "--shard"},
         alone{"--quiet", "--json", "--resume", "--check"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
@@ -458,6 +472,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::DiagramCommand diagram_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
+    cli::MergeCommand merge_options;
     cli::GalleryCommand gallery_options;
     std::string completion_kind;
     const std::vector<Command> commands{
@@ -476,6 +491,7 @@ int parse_and_run(const std::vector<std::string>& words) {
         {add_diagram(app, diagram_options), [&] { return cli::diagram(diagram_options); }, &diagram_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
+        {add_merge(app, merge_options), [&] { return cli::merge(merge_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
         {add_schema(app),
          [] {

@@ -94,6 +94,12 @@ TEST(Basin, BySamplesIsAFunctionOfTheSeed) {
     EXPECT_LT(share["share"], share["high"]);
 }
 
+void expect_same_files(const test::Folder& a, const test::Folder& b) {
+    EXPECT_EQ(a.names(), b.names());
+    for (const std::string& name : b.names())
+        EXPECT_TRUE(test::content_of(a.file(name)) == test::content_of(b.file(name))) << name;
+}
+
 TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
     const std::string options = bar + "--grid phi=-3:3:30 --grid \"phi'=-8:8:30\" --t-max 10 --refine 1 --h 2e-4 ";
     const test::Folder whole, cut;
@@ -110,9 +116,48 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
     }
     EXPECT_GE(kills, 1);
     ASSERT_EQ(run(options + "--resume --out " + cut.path().string()).code, 0);
-    EXPECT_EQ(cut.names(), whole.names());
-    for (const std::string& name : whole.names())
-        EXPECT_TRUE(test::content_of(cut.file(name)) == test::content_of(whole.file(name))) << name;
+    expect_same_files(cut, whole);
+}
+
+TEST(Basin, InThreeMergedShardsHasTheFilesOfOneRun) {
+    const std::string options = bar + "--grid phi=-3:3:20 --grid \"phi'=-8:8:20\" --t-max 5 --refine 1 ";
+    const test::Folder whole, parts;
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
+    const std::string out = "--out " + parts.path().string();
+    const auto merged = [&] { return test::command("merge " + parts.path().string()); };
+    EXPECT_EQ(merged().code, 2);
+    EXPECT_NE(merged().out.find("no parts of a basin"), std::string::npos) << merged().out;
+    const Json first = json_of(options + "--shard 1/3 " + out);
+    EXPECT_EQ(first["shard"]["starts"], first["shard"]["done"]);
+    EXPECT_EQ(first["shard"]["of"], 3);
+    ASSERT_EQ(run(options + "--shard 3/3 " + out).code, 0);
+    EXPECT_EQ(merged().code, 2);
+    EXPECT_NE(merged().out.find("motions are in none of the 2 parts"), std::string::npos) << merged().out;
+    ASSERT_EQ(run(options + "--shard 2/3 " + out).code, 0);
+    EXPECT_EQ(merged().code, 0);
+    expect_same_files(parts, whole);
+}
+
+TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
+    const std::string options = bar + "--grid phi=-3:3:30 --grid \"phi'=-8:8:30\" --t-max 10 --h 2e-4 ";
+    const test::Folder whole, parts;
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
+    const std::string out = " --out " + parts.path().string();
+    ASSERT_EQ(run(options + "--shard 3/3" + out).code, 0);
+    int kills = 0;
+    for (const char* const part : {"1/3", "2/3"}) {
+        const test::Process child(
+            {"/bin/sh", "-c",
+             "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads 1 --shard " + part + out});
+        ::usleep(700000);
+        child.send(SIGKILL);
+        if (child.wait().code < 0) ++kills;
+    }
+    EXPECT_GE(kills, 1);
+    for (const char* const part : {"1/2", "2/2"})
+        ASSERT_EQ(run(options + "--resume --shard " + part + out).code, 0) << part;
+    ASSERT_EQ(test::command("merge " + parts.path().string()).code, 0);
+    expect_same_files(parts, whole);
 }
 
 TEST(Basin, RefusesWhatItCannotDo) {
@@ -137,6 +182,9 @@ TEST(Basin, RefusesWhatItCannotDo) {
     expect(bar + "--box phi=-1:1", "number of samples");
     expect(bar + "--samples 10 --box phi=-1:1 --refine 2", "needs a grid");
     expect(bar + "--grid phi=-1:1:3 --resume", "--out DIR");
+    expect(bar + "--grid phi=-1:1:3 --shard 1/2", "--out DIR");
+    for (const char* const part : {"0/3", "4/3", "2", "x/3", "1/3/4", "1/0"})
+        expect(bar + "--grid phi=-1:1:3 --out /dev/null/x --shard " + part, "is no part");
     expect(bar + "--grid phi=-1:1:3 --t-max 0", "must be a number > 0");
     expect(bar + "--grid phi=-1:1:3 --method penalty", "allowed are moreau and event");
     expect(bar + "--grid phi=-1:1:3 --backend cuda", "not in this build");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -16,6 +17,7 @@
 #include "saltus/io/report/basin_report.hpp"
 #include "saltus/io/results/basin_checkpoint.hpp"
 #include "saltus/io/results/basin_file.hpp"
+#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
@@ -229,6 +231,41 @@ void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool qui
     folder.add("basin.json", io::basin_json(report, io::Timing::left_out));
 }
 
+/// The part "2/3" of --shard.
+ensemble::Shard shard_of(const std::string& text) {
+    if (text.empty()) return {};
+    const std::size_t slash = text.find('/');
+    const auto number = [&](std::string_view digits) {
+        std::size_t value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+    };
+    ensemble::Shard shard{0, 0};
+    if (slash != std::string::npos) {
+        shard.index = number(std::string_view(text).substr(0, slash));
+        shard.of = number(std::string_view(text).substr(slash + 1));
+    }
+    if (shard.index < 1 || shard.index > shard.of)
+        throw Error("'" + text + "' is no part", {"--shard", 0, 0}, "write --shard 1/3, 2/3 or 3/3");
+    return shard;
+}
+
+/// What a run of one part tells: the motions are in its file, the labels come when all parts are joined.
+void deliver_shard(const BasinCommand& c, const io::BasinReport& report) {
+    const ensemble::Shard& shard = report.options.shard;
+    std::size_t starts = 0, done = 0;
+    for (std::size_t k = 0; k < report.basin.record.size(); ++k) {
+        if (!shard.contains(k)) continue;
+        ++starts;
+        if (report.basin.record.fate[k] != stability::Fate::pending) ++done;
+    }
+    if (c.common.json)
+        print_document(io::shard_json(report, starts, done));
+    else if (!c.common.quiet)
+        print("part " + c.shard + ": " + std::to_string(done) + " of " + std::to_string(starts) +
+              " motions\nall parts together: saltus merge " + c.common.out + "\n");
+}
+
 }  // namespace
 
 int basin(const BasinCommand& c) {
@@ -243,12 +280,20 @@ int basin(const BasinCommand& c) {
     choose_starts(c, m, options);
     choose_method(c, m, options, report.options_text);
     options.threads = c.common.threads;
+    options.shard = shard_of(c.shard);
+    const bool whole = options.shard.whole();
     if (c.paths < 0 || c.paths > max_paths)
         throw Error("paths is " + std::to_string(c.paths) + ", it must lie between 0 and 1000", {"--paths", 0, 0});
     if (c.resume && c.common.out.empty())
         throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
                     "give --out DIR of the first run");
-    const auto out = open_results(c.common, "basin", {c.common.model});
+    if (!c.shard.empty() && c.common.out.empty())
+        throw Error("needs a folder for the part", {"--shard", 0, 0}, "give --out DIR, the same one for all parts");
+    if (!whole && !c.common.report.empty())
+        throw Error("a part has no page", {"--report", 0, 0}, "join the parts, then run `saltus report`");
+    // Parts may run at the same time, each with a file of its own, so that none of them locks the folder.
+    const auto out = whole ? open_results(c.common, "basin", {c.common.model}) : nullptr;
+    if (!whole) io::make_folder(c.common.out);
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
@@ -258,15 +303,21 @@ int basin(const BasinCommand& c) {
     if (options.equilibria->status == stability::SearchStatus::interrupted)
         report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
     if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
-    const std::string purpose = purpose_of(loaded.file, options, report.options_text);
+    io::CheckpointHead head;
+    head.purpose = purpose_of(loaded.file, options, report.options_text);
+    head.line = c.common.line;
+    head.folder = std::filesystem::current_path().string();
+    head.starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
     stability::BasinRecord record;
     // Without the level set, which an interrupt has left out, the motions would be those of another task.
     if (!c.common.out.empty() && !interrupt_asked()) {
         if (c.resume) {
-            auto earlier = io::read_basin_checkpoint(c.common.out, purpose, m.coordinates.size());
+            auto earlier = io::read_basin_checkpoints(c.common.out, head.purpose, m.coordinates.size());
             if (earlier) record = std::move(*earlier);
         }
-        options.save = [&](const stability::BasinRecord& r) { io::write_basin_checkpoint(c.common.out, purpose, r); };
+        options.save = [&](const stability::BasinRecord& r) {
+            io::write_basin_checkpoint(c.common.out, head, r, options.shard);
+        };
     }
     options.interrupted = interrupt_asked;
     {
@@ -281,16 +332,20 @@ int basin(const BasinCommand& c) {
         };
         report.basin = stability::basin(m, options, std::move(record));
     }
-    if (c.paths > 0 && report.basin.complete) {
-        report.paths = stability::phase_paths(m, options, report.basin, c.paths);
+    const stability::Basin& b = report.basin;
+    if (!whole) {
+        deliver_shard(c, report);
+        return b.complete ? done : interrupted;
+    }
+    if (c.paths > 0 && b.complete) {
+        report.paths = stability::phase_paths(m, options, b, c.paths);
         if (report.paths.empty())
             report.warnings.emplace_back("there are no curves of motions: the starts do not form a plane of two axes");
     }
-    const stability::Basin& b = report.basin;
     deliver(c.common, b.complete ? out.get() : nullptr,
             {[&](io::ResultFolder& folder) { add_files(folder, report, c.common.quiet); },
              [&] { return io::basin_json(report); }, [&] { return io::basin_text(report); }});
-    if (out && b.complete) io::remove_basin_checkpoint(c.common.out);
+    if (out && b.complete) io::remove_basin_checkpoints(c.common.out);
     return b.complete ? done : interrupted;
 }
 

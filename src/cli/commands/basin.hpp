@@ -24,7 +24,8 @@ struct BasinCommand {
     int refine = 0;                  ///< times that the grid is halved where labels differ
     std::optional<double> boundary;  ///< locate the boundary on grid edges to this length
     int paths = 0;                   ///< number of motions that are drawn as curves, from the edge of the plane
-    bool resume = false;             ///< continue from the checkpoint in the result folder
+    bool resume = false;             ///< continue from the checkpoints in the result folder
+    std::string shard;               ///< "2/3": only this part of the starts, for `saltus merge`
     bool to_rest = false;            ///< continue inside the certified level set until rest
     bool no_lanes = false;           ///< one motion at a time on each core
     bool no_certify = false;         ///< do not look for a certified level set

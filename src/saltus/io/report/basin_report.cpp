@@ -131,7 +131,7 @@ Json label_object(const BasinReport& r, const std::vector<std::size_t>& counts) 
 /// Adds the labels with their counts, shares and times.
 void add_labels(const BasinReport& r, Json& j) {
     const Basin& b = r.basin;
-    Json labels = Json::object(), shares = Json::object(), reach = Json::object();
+    Json labels = Json::object(), shares = Json::object(), fractions = Json::object(), reach = Json::object();
     std::vector<std::size_t> counts;
     for (std::size_t k = 0; k < b.labels.size(); ++k) {
         const std::string key = std::to_string(k);
@@ -139,8 +139,9 @@ void add_labels(const BasinReport& r, Json& j) {
         labels[key] = l.text;
         counts.push_back(l.count);
         const ensemble::Interval w = ensemble::wilson(l.count, b.base);
-        shares[key] = {
-            {"share", static_cast<double>(l.count) / static_cast<double>(b.base)}, {"low", w.low}, {"high", w.high}};
+        const double share = static_cast<double>(l.count) / static_cast<double>(b.base);
+        shares[key] = {{"share", share}, {"low", w.low}, {"high", w.high}};
+        fractions[key] = {{"value", share}, {"low", w.low}, {"high", w.high}};
         const std::vector<double> t = times(b, static_cast<int>(k));
         if (l.set < 0 || t.empty()) continue;
         double sum = 0.0;
@@ -150,6 +151,7 @@ void add_labels(const BasinReport& r, Json& j) {
     j["labels"] = labels;
     j["counts"] = label_object(r, counts);
     j["shares"] = shares;
+    j["fraction"] = fractions;
     j["time_to_reach"] = reach;
 }
 
@@ -304,7 +306,8 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         if (b.periods[i] > 0.0) periods[r.coordinates[i]] = b.periods[i];
     j["periods"] = std::move(periods);
     j["level_set"] = level_set_json(r);
-    j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
+    j["starts"] = {{"count", b.base},
+                   {"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};
     if (!b.refined.empty()) j["refined"] = refined_json(r);
@@ -319,6 +322,17 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         j["statistics"]["trajectory_steps_per_second"] =
             b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
     }
+    return json::document(j);
+}
+
+std::string shard_json(const BasinReport& r, std::size_t starts, std::size_t done) {
+    const Basin& b = r.basin;
+    Json j;
+    j["model"] = r.model;
+    j["status"] = b.complete ? "completed" : "interrupted";
+    j["grid"] = axes_json(r);
+    j["shard"] = {{"index", r.options.shard.index}, {"of", r.options.shard.of}, {"starts", starts}, {"done", done}};
+    j["statistics"] = {{"steps", b.steps_now}, {"seconds", b.seconds}};
     return json::document(j);
 }
 

@@ -37,6 +37,9 @@ constexpr double rest_test_step = 1e-3;
 /// motions in lanes.
 constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128;
 
+/// Saving a long record takes a while. Motions run for so many times as long before it is saved again.
+constexpr double pause_for_saving = 20.0;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One run: rounds of motions. The starts of a round depend only on the labels of the rounds before, so that the result
@@ -62,6 +65,7 @@ public:
         in_lanes_ =
             moreau != nullptr && options.lanes && integrate::moreau::LaneStepper::refusal(model, *moreau).empty();
         out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
+        pause_ = options.save_seconds;
     }
 
     Basin run() {
@@ -73,6 +77,11 @@ public:
         };
         set_slow_energy(base);
         bool complete = simulate_round(0, out_.base, base);
+        if (!options_.shard.whole()) {
+            out_.complete = complete;
+            out_.record = std::move(record_);
+            return std::move(out_);
+        }
         if (complete && options_.samples == 0 && options_.refine > 0) complete = refine();
         if (complete && options_.samples == 0 && options_.boundary > 0.0) complete = locate_boundary();
         out_.complete = complete;
@@ -134,7 +143,7 @@ private:
         out_.steps_now += end.steps;
         ++done_;
         if (options_.progress) options_.progress(done_, total_);
-        if (options_.save && seconds_since(saved_) > options_.save_seconds) save();
+        if (options_.save && seconds_since(saved_) > pause_) save();
     }
 
     /// Simulates the pending motions of [first, first + count), whose starts `values` gives. Returns false if it was
@@ -144,7 +153,7 @@ private:
         if (record_.size() < first + count) record_.append(first + count - record_.size(), n);
         std::vector<std::size_t> todo;
         for (std::size_t k = first; k < first + count; ++k)
-            if (record_.fate[k] == Fate::pending) todo.push_back(k);
+            if (record_.fate[k] == Fate::pending && options_.shard.contains(k)) todo.push_back(k);
         total_ = first + count;
         done_ = total_ - todo.size();
         std::atomic<std::size_t> next{0};
@@ -181,16 +190,20 @@ private:
         ensemble::parallel_for(std::min(ix(cores), std::max<std::size_t>(1, todo.size())), serve, many);
         out_.seconds += seconds_since(begin);
         known_ = first + count;
-        const auto begin_of = record_.fate.begin() + static_cast<std::ptrdiff_t>(first);
-        const auto end_of = begin_of + static_cast<std::ptrdiff_t>(count);
-        const bool complete = std::find(begin_of, end_of, Fate::pending) == end_of;
-        if (options_.save && (!complete || seconds_since(saved_) > options_.save_seconds)) save();
+        const bool complete =
+            std::all_of(todo.begin(), todo.end(), [this](std::size_t k) { return record_.fate[k] != Fate::pending; });
+        // The motions of a shard are its result.
+        const bool asked = !complete || !options_.shard.whole() || seconds_since(saved_) > pause_;
+        if (options_.save && asked) save();
         return complete;
     }
 
     void save() {
+        const Clock::time_point begin = Clock::now();
         options_.save(record_);
         saved_ = Clock::now();
+        pause_ =
+            std::max(options_.save_seconds, pause_for_saving * std::chrono::duration<double>(saved_ - begin).count());
     }
 
     bool inside(const Start& start) const {
@@ -423,6 +436,7 @@ private:
     std::mutex mutex_;                 ///< protects the members that `store` changes
     std::size_t total_ = 0, done_ = 0;
     Clock::time_point saved_ = Clock::now();
+    double pause_ = 0.0;  ///< least time until the record is saved again, s
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "saltus/ensemble/shard.hpp"
 #include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
@@ -72,6 +73,9 @@ struct BasinOptions {
     bool lanes = true;      ///< several motions are integrated side by side if the model allows it; same results
     int refine = 0;         ///< number of halvings of the grid where labels differ
     double boundary = 0.0;  ///< edges of the grid with different labels are bisected to this length; 0: they are not
+    /// Only the motions of this part of the grid or the samples are simulated; the rest of the record stays as it is,
+    /// and there are no labels. The whole: all motions.
+    ensemble::Shard shard;
     std::optional<CaptureSet> level;       ///< level set to compare with
     std::optional<Equilibria> equilibria;  ///< known sets; other rest positions are grouped into sets of their own
 

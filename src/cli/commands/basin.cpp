@@ -11,6 +11,7 @@
 #include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/integrate/moreau/moreau_kernel.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/page/basin_image.hpp"
 #include "saltus/io/problem/fclib.hpp"
@@ -40,6 +41,10 @@ constexpr int max_paths = 1000;
 constexpr long boxes_for_labels = 5000;
 /// Boxes that each search of the certificate may examine; the default of `saltus certify`.
 constexpr long certificate_budget = 20'000;
+
+/// With --device auto a GPU is used from this number of starts on: to start a GPU takes about as long as so many
+/// motions on the CPU.
+constexpr std::size_t least_starts_for_gpu = 100'000;
 
 // ---- axes
 
@@ -231,6 +236,37 @@ void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool qui
     folder.add("basin.json", io::basin_json(report, io::Timing::left_out));
 }
 
+/// Chooses the device of --device. Motions that no kernel can make run on the CPU, and a warning says why.
+void choose_device(const BasinCommand& c, const model::Model& m, BasinOptions& options,
+                   std::vector<std::string>& warnings) {
+    const std::string name = c.device == "threads" ? "cpu" : c.device;
+    if (name == "cpu") return;
+    if (name != "auto" && name != "cuda" && name != "opencl")
+        throw Error("unknown device '" + name + "'", {"--device", 0, 0}, "allowed are auto, cpu, cuda and opencl");
+    const std::size_t starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
+    if (name == "auto" && (starts < least_starts_for_gpu || !std::holds_alternative<integrate::Moreau>(options.method)))
+        return;
+    const ensemble::DevicesFound found = ensemble::find_devices();
+    std::vector<const ensemble::Device*> fitting;
+    for (const ensemble::Device& d : found.devices)
+        if (ensemble::to_string(d.kind) == (name == "auto" ? "cuda" : name)) fitting.push_back(&d);
+    if (fitting.empty()) {
+        if (name == "auto") return;
+        throw Error("there is no such device", {"--device " + name, 0, 0},
+                    found.missing.empty() ? "see `saltus devices`" : listing(found.missing, "and"));
+    }
+    const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
+    const std::string why = moreau == nullptr ? "kernels make Moreau's steps, not event-driven motions"
+                                              : integrate::moreau::kernel_refusal(m, *moreau, options.t_max);
+    if (!why.empty()) {
+        warnings.push_back("the motions run on the CPU and not on the device: " + why);
+        return;
+    }
+    // One rank uses one device.
+    const std::size_t rank = options.ranks != nullptr ? static_cast<std::size_t>(options.ranks->rank()) : 0;
+    options.device = *fitting[rank % fitting.size()];
+}
+
 /// The part "2/3" of --shard.
 ensemble::Shard shard_of(const std::string& text) {
     if (text.empty()) return {};
@@ -269,8 +305,7 @@ void deliver_shard(const BasinCommand& c, const io::BasinReport& report) {
 }  // namespace
 
 int basin(const BasinCommand& c) {
-    if (c.backend != "threads")
-        throw Error("backend '" + c.backend + "' is not in this build", {"--backend", 0, 0}, "allowed is threads");
+    const std::unique_ptr<ensemble::Ranks> ranks = ensemble::join_ranks();
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     io::BasinReport report;
@@ -292,8 +327,9 @@ int basin(const BasinCommand& c) {
     if (!whole && !c.common.report.empty())
         throw Error("a part has no page", {"--report", 0, 0}, "join the parts, then run `saltus report`");
     // Parts may run at the same time, each with a file of its own, so that none of them locks the folder.
-    const auto out = whole ? open_results(c.common, "basin", {c.common.model}) : nullptr;
-    if (!whole) io::make_folder(c.common.out);
+    const bool first_rank = ranks == nullptr || ranks->rank() == 0;
+    const auto out = whole && first_rank ? open_results(c.common, "basin", {c.common.model}) : nullptr;
+    if (!whole && first_rank) io::make_folder(c.common.out);
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
@@ -303,14 +339,17 @@ int basin(const BasinCommand& c) {
     if (options.equilibria->status == stability::SearchStatus::interrupted)
         report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
     if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
+    options.ranks = ranks.get();
+    choose_device(c, m, options, report.warnings);
     io::CheckpointHead head;
     head.purpose = purpose_of(loaded.file, options, report.options_text);
+    if (options.device) head.purpose += " --device " + ensemble::to_string(options.device->kind);
     head.line = c.common.line;
     head.folder = std::filesystem::current_path().string();
     head.starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
     stability::BasinRecord record;
     // Without the level set, which an interrupt has left out, the motions would be those of another task.
-    if (!c.common.out.empty() && !interrupt_asked()) {
+    if (!c.common.out.empty() && !interrupt_asked() && first_rank) {
         if (c.resume) {
             auto earlier = io::read_basin_checkpoints(c.common.out, head.purpose, m.coordinates.size());
             if (earlier) record = std::move(*earlier);
@@ -326,12 +365,13 @@ int basin(const BasinCommand& c) {
         options.progress = [&](std::size_t done, std::size_t of) {
             if (!progress || of != total) {
                 total = of;
-                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet);
+                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet && first_rank);
             }
             progress->at(static_cast<double>(done));
         };
         report.basin = stability::basin(m, options, std::move(record));
     }
+    if (!first_rank) return done;
     const stability::Basin& b = report.basin;
     if (!whole) {
         deliver_shard(c, report);

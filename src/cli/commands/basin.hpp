@@ -14,11 +14,12 @@ namespace saltus::cli {
 /// [simulate] table or from the method. The starts are a grid, or samples from a box.
 struct BasinCommand {
     Common common;
-    std::vector<std::string> grid;            ///< NAME=FROM:TO:COUNT or NAME=VALUE
-    std::optional<long> samples;              ///< number of random starts, instead of a grid
-    std::vector<std::string> box;             ///< NAME=FROM:TO, where samples are drawn from
-    std::uint64_t seed = 1;                   ///< of the samples
-    std::string method, backend = "threads";  ///< method: moreau or event
+    std::vector<std::string> grid;  ///< NAME=FROM:TO:COUNT or NAME=VALUE
+    std::optional<long> samples;    ///< number of random starts, instead of a grid
+    std::vector<std::string> box;   ///< NAME=FROM:TO, where samples are drawn from
+    std::uint64_t seed = 1;         ///< of the samples
+    std::string method;             ///< moreau or event
+    std::string device = "auto";    ///< auto, cpu, cuda or opencl
     std::optional<double> t_max, h, theta, rtol, atol;
     std::optional<double> rest;      ///< speed that counts as rest, relative to typical speeds
     int refine = 0;                  ///< times that the grid is halved where labels differ
@@ -33,5 +34,15 @@ struct BasinCommand {
 
 /// Runs the command and returns the exit code.
 int basin(const BasinCommand& command);
+
+/// `saltus merge`: the parts of `saltus basin --shard` as one result.
+struct MergeCommand {
+    std::string folder;  ///< --out of all parts
+    bool json = false, quiet = false;
+    int threads = 0;  ///< 0: one thread per core
+};
+
+/// Writes the files that the command without --shard writes, byte by byte, and returns the exit code (merge.cpp).
+int merge(const MergeCommand& command);
 
 }  // namespace saltus::cli

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/commands/merge.hpp"
+#include "cli/commands/basin.hpp"
 
 #include <filesystem>
 
-#include "cli/command.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/io/results/basin_checkpoint.hpp"
 #include "saltus/io/results/provenance.hpp"

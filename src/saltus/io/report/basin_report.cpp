@@ -215,6 +215,12 @@ Json boundary_json(const BasinReport& r) {
     return points;
 }
 
+/// Steps a second of the device.
+double device_rate(const Basin& b) {
+    return b.device_use.kernel_seconds > 0.0 ? static_cast<double>(b.device_use.steps) / b.device_use.kernel_seconds
+                                             : 0.0;
+}
+
 /// A number with the six digits that a drawing needs.
 double drawn_digits(double x) { return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr); }
 
@@ -253,6 +259,11 @@ std::string basin_text(const BasinReport& r) {
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
                         b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
                         b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);
+    if (b.device != "cpu")
+        text +=
+            fmt::format("  device      {}, {} steps in {:.3f} s of its time, {:.3g} a second; kernel {} in {:.2f} s\n",
+                        b.device, b.device_use.steps, b.device_use.kernel_seconds, device_rate(b),
+                        b.device_use.from_cache ? "found" : "compiled", b.device_use.compile_seconds);
     for (const RestSet& s : b.sets) {
         text += fmt::format("  {:<11} {}", s.name,
                             s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
@@ -296,6 +307,7 @@ std::string basin_json(const BasinReport& r, Timing timing) {
     j["model"] = r.model;
     j["method"] = b.method;
     j["t_max"] = r.options.t_max;
+    j["device"] = b.device;
     j["status"] = b.complete ? "completed" : "interrupted";
     j["grid"] = axes_json(r);
     add_labels(r, j);
@@ -321,6 +333,14 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         j["statistics"]["seconds"] = b.seconds;
         j["statistics"]["trajectory_steps_per_second"] =
             b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
+        if (b.device != "cpu")
+            j["statistics"]["device"] = {{"compile_seconds", b.device_use.compile_seconds},
+                                         {"kernel_found", b.device_use.from_cache},
+                                         {"kernel_seconds", b.device_use.kernel_seconds},
+                                         {"steps", b.device_use.steps},
+                                         {"steps_per_second", device_rate(b)},
+                                         {"threads", b.device_use.threads},
+                                         {"motions_on_cpu", b.device_use.given_up}};
     }
     return json::document(j);
 }

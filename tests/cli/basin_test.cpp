@@ -121,7 +121,7 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
 }
 
 TEST(Basin, InThreeMergedShardsHasTheFilesOfOneRun) {
-    const std::string options = bar + "--grid phi=-3:3:20 --grid \"phi'=-8:8:20\" --t-max 5 --refine 1 ";
+    const std::string options = bar + "--grid phi=-3:3:20 --grid \"phi'=-8:8:20\" --t-max 5 --refine 1 --no-certify ";
     const test::Folder whole, parts;
     ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
     const std::string out = "--out " + parts.path().string();
@@ -196,8 +196,8 @@ TEST(Basin, OnADeviceIsThatOfTheCpu) {
             EXPECT_NEAR(there["statistics"]["steps"].get<double>() / on_cpu["statistics"]["steps"].get<double>(), 1.0,
                         1e-3);
         }
-        const Json refused =
-            json_of(model("rough-double-pendulum") + "--grid phi1=0:1:2 --t-max 0.1 --no-certify --device " + kind);
+        const Json refused = json_of(model("rough-double-pendulum") +
+                                     "--grid theta1=0:1:2 --method event --t-max 0.1 --no-certify --device " + kind);
         EXPECT_EQ(refused["device"], "cpu");
         EXPECT_NE(refused["warnings"][0].get<std::string>().find("run on the CPU"), std::string::npos);
     }
@@ -213,7 +213,7 @@ TEST(Basin, OnRanksOfMpiHasTheFilesOfOneProcess) {
     if (test::shell("command -v mpirun").code != 0) GTEST_SKIP() << "there is no mpirun (Debian: openmpi-bin)";
     if (!std::filesystem::exists(std::string(SALTUS_BUILD_DIR) + "/libsaltus_mpi.so"))
         GTEST_SKIP() << "Saltus was built without MPI (Debian: libopenmpi-dev)";
-    const std::string options = bar + "--grid phi=-3:3:24 --grid \"phi'=-8:8:24\" --t-max 5 --refine 1 ";
+    const std::string options = bar + "--grid phi=-3:3:24 --grid \"phi'=-8:8:24\" --t-max 5 --refine 1 --no-certify ";
     const test::Folder whole;
     ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
     for (const int ranks : {2, 4}) {

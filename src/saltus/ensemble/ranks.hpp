@@ -25,8 +25,8 @@ public:
 };
 
 /// The processes of `mpirun`; null if this process was started alone. MPI is a file of its own, libsaltus_mpi.so beside
-/// the program or in the folder of its libraries, which is loaded only here. Throws Error if mpirun started this process
-/// and the file is not there.
+/// the program or in the folder of its libraries, which is loaded only here. Throws Error if mpirun started this
+/// process and the file is not there.
 std::unique_ptr<Ranks> join_ranks();
 
 }  // namespace saltus::ensemble

@@ -264,8 +264,9 @@ public:
         }
         check_cuda(driver().synchronize(), "cuCtxSynchronize");
         const auto begin = std::chrono::steady_clock::now();
-        check_cuda(driver().launch(function_, blocks_, 1, 1, threads_per_block, 1, 1, 0, nullptr, pointers.data(), nullptr),
-              "cuLaunchKernel");
+        check_cuda(
+            driver().launch(function_, blocks_, 1, 1, threads_per_block, 1, 1, 0, nullptr, pointers.data(), nullptr),
+            "cuLaunchKernel");
         check_cuda(driver().synchronize(), "the kernel");
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -300,8 +301,9 @@ void find_cuda_devices(DevicesFound& found) {
         return;
     }
     if (!compiler().complete) {
-        found.missing.emplace_back("cuda: there is a GPU, but not the compiler NVRTC (libnvrtc.so.13, 12 or 11); "
-                                   "CUDA_HOME may name its toolkit");
+        found.missing.emplace_back(
+            "cuda: there is a GPU, but not the compiler NVRTC (libnvrtc.so.13, 12 or 11); "
+            "CUDA_HOME may name its toolkit");
         return;
     }
     for (int k = 0; k < count; ++k) {

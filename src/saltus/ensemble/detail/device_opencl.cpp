@@ -177,20 +177,20 @@ public:
             }
             if (a.way == Way::in || a.way == Way::in_and_out)
                 check_opencl(cl().write(queue_, m.place, wait_until_done, 0, a.bytes, a.data, 0, nullptr, nullptr),
-                      "clEnqueueWriteBuffer");
+                             "clEnqueueWriteBuffer");
             check_opencl(cl().argument(kernel_, static_cast<unsigned>(k), sizeof m.place, &m.place), "clSetKernelArg");
         }
         const auto begin = std::chrono::steady_clock::now();
         const auto threads = static_cast<std::size_t>(threads_);
         check_opencl(cl().launch(queue_, kernel_, 1, nullptr, &threads, &group_, 0, nullptr, nullptr),
-              "clEnqueueNDRangeKernel");
+                     "clEnqueueNDRangeKernel");
         check_opencl(cl().finish(queue_), "the kernel");
         const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         for (std::size_t k = 0; k < arguments.size(); ++k)
             if (arguments[k].way == Way::out || arguments[k].way == Way::in_and_out)
-                check_opencl(cl().read(queue_, memory_[k].place, wait_until_done, 0, arguments[k].bytes, arguments[k].data, 0,
-                                nullptr, nullptr),
-                      "clEnqueueReadBuffer");
+                check_opencl(cl().read(queue_, memory_[k].place, wait_until_done, 0, arguments[k].bytes,
+                                       arguments[k].data, 0, nullptr, nullptr),
+                             "clEnqueueReadBuffer");
         return seconds;
     }
 

@@ -43,7 +43,8 @@ enum class KernelOutcome : int {
     undecided = 0,  ///< t_max was reached
     rests = 1,      ///< slow for `slow_steps` steps
     candidate = 2,  ///< inside the level set; the caller must test whether the nearest admissible state is, too
-    given_up = 3,   ///< a contact problem was not solved, or the state is not finite: the lanes must make this motion
+    given_up = 3,   ///< a contact problem was not solved, the state is not finite, or the forces are too stiff: the
+                    ///< lanes must make this motion
     paused = 4,     ///< the thread has made its number of steps
     waiting = 5     ///< not begun; what the caller writes before the first launch
 };
@@ -54,8 +55,8 @@ struct KernelRules {
     double last_step_stretch = 1e-9;
 };
 
-/// Why the kernel cannot make the motions of a model, or "" if it can. In addition to what lanes refuse: `steps` steps
-/// of the forces must be stable without the tests that the CPU makes along each motion.
+/// Why the kernel cannot make the motions of a model, or "" if it can. In addition to what lanes refuse: explicit steps
+/// of linear forces must be stable. The kernel tests other forces along each motion.
 std::string kernel_refusal(const model::Model& model, const Moreau& method, double t_max);
 
 /// `kernel_refusal` must be empty.

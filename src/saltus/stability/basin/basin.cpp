@@ -334,7 +334,8 @@ private:
         for (const std::int64_t s : record_.steps) out_.steps += s;
         out_.record = std::move(record_);
         out_.method = std::holds_alternative<integrate::Moreau>(options_.method) ? "moreau" : "event";
-        out_.lanes = engine_->in_lanes() ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
+        out_.lanes =
+            engine_->in_lanes() && !options_.device ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
         if (options_.device) {
             out_.device = ensemble::to_string(options_.device->kind) + ": " + options_.device->name;
             out_.device_use = engine_->device()->use();

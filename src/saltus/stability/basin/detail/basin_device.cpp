@@ -90,7 +90,8 @@ void DeviceMotions::launch(Batch& b) {
     b.started = true;
     use_.kernel_seconds += seconds;
     const double wanted = budget_ * launch_seconds / std::max(seconds, 1e-3 * launch_seconds);
-    budget_ = static_cast<int>(std::clamp(wanted, static_cast<double>(least_budget), static_cast<double>(largest_budget)));
+    budget_ =
+        static_cast<int>(std::clamp(wanted, static_cast<double>(least_budget), static_cast<double>(largest_budget)));
 }
 
 void DeviceMotions::test_candidates(Batch& b, const std::vector<int>& candidates, std::vector<char>& captured) {

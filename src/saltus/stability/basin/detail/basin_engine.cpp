@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <thread>
 
@@ -178,29 +179,30 @@ void BasinEngine::run_on_device(std::span<const std::size_t> numbers, const Valu
     for (std::size_t first = 0; first < numbers.size() && !interrupted(); first += device_->batch()) {
         const std::size_t count = std::min(device_->batch(), numbers.size() - first);
         std::vector<Task> tasks(count);
+        std::vector<char> redundant(count, 0);
         ensemble::Options many;
         many.threads = threads_;
-        ensemble::parallel_for(
-            (count + starts_per_call - 1) / starts_per_call,
-            [&](std::size_t call) {
-                Starts starts(model_, options_.components);
-                std::vector<double> x(options_.axes.size());
-                const std::size_t last = std::min(count, (call + 1) * starts_per_call);
-                for (std::size_t k = call * starts_per_call; k < last; ++k) {
-                    values(first + k, x);
-                    tasks[k] = task_of(numbers[first + k], x, starts);
-                }
-            },
-            many);
+        ensemble::parallel_for((count + starts_per_call - 1) / starts_per_call,
+                               [&](std::size_t call) {
+                                   Starts starts(model_, options_.components);
+                                   std::vector<double> x(options_.axes.size());
+                                   const std::size_t last = std::min(count, (call + 1) * starts_per_call);
+                                   for (std::size_t k = call * starts_per_call; k < last; ++k) {
+                                       values(first + k, x);
+                                       tasks[k] = task_of(numbers[first + k], x, starts);
+                                   }
+                               },
+                               many);
         std::erase_if(tasks, [&](const Task& task) {
             if (task.start.admission != Admission::inadmissible) return false;
             finish(finished(task, {Fate::inadmissible, 0.0, 0, task.start.q}));
             return true;
         });
         if (tasks.empty()) continue;
-        const std::vector<Task> left = device_->run(
-            std::move(tasks), [&](const Task& task, const Ending& end) { finish(finished(task, end)); });
-        run_on_threads(left.size(), [&](std::size_t k, Starts&) { return std::optional<Task>(left[k]); }, finish);
+        const std::vector<Task> left =
+            device_->run(std::move(tasks), [&](const Task& task, const Ending& end) { finish(finished(task, end)); });
+        run_on_threads(
+            left.size(), [&](std::size_t k, Starts&) { return std::optional<Task>(left[k]); }, finish);
     }
 }
 
@@ -221,7 +223,8 @@ void BasinEngine::hand_out(std::span<const std::size_t> numbers, const Values& v
     std::jthread own([&] {
         try {
             for (std::size_t k = next.fetch_add(1); k < blocks && !interrupted(); k = next.fetch_add(1))
-                run_here(block(k), [&](std::size_t i, std::span<double> x) { values(k * length + i, x); }, finish);
+                run_here(
+                    block(k), [&](std::size_t i, std::span<double> x) { values(k * length + i, x); }, finish);
         } catch (...) {
             thrown = std::current_exception();
             failed = true;

@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/stability/basin/basin_shape.hpp"
 
 namespace saltus::io {
 
@@ -192,6 +193,25 @@ Json level_set_json(const BasinReport& r) {
             {"undecided", b.inside_undecided}};
 }
 
+/// How the basins of a grid are mixed.
+void add_shape(const BasinReport& r, Json& j) {
+    if (r.sampled() || !r.basin.complete) return;
+    const std::span<const int> labels(r.basin.label);
+    const stability::BasinShape s = stability::basin_shape({r.options.axes}, labels.first(r.basin.base));
+    if (s.boxes > 0)
+        j["entropy"] = {{"value", s.entropy},
+                        {"boundary", s.mixed_entropy},
+                        {"box", s.box},
+                        {"boxes", s.boxes},
+                        {"boundary_boxes", s.mixed_boxes}};
+    if (s.has_exponent)
+        j["boundary_dimension"] = {{"value", s.boundary_dimension()},
+                                   {"deviation", s.exponent_deviation},
+                                   {"uncertainty_exponent", s.exponent},
+                                   {"distances", s.distances},
+                                   {"fractions", s.fractions}};
+}
+
 /// The refined grid.
 Json refined_json(const BasinReport& r) {
     const Basin& b = r.basin;
@@ -322,6 +342,7 @@ std::string basin_json(const BasinReport& r, Timing timing) {
                    {"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};
+    add_shape(r, j);
     if (!b.refined.empty()) j["refined"] = refined_json(r);
     if (r.options.boundary > 0.0) j["boundary"] = boundary_json(r);
     if (!r.paths.empty()) j["paths"] = paths_json(r);

@@ -145,8 +145,8 @@ std::string difference(const Lines& page, const Lines& out) {
 
 /// Building, what opens a window, and what needs a cluster is done elsewhere.
 bool done_elsewhere(const std::string& command) {
-    for (const char* const word : {"./demo", "./test", "cmake ", "sudo ", "apt", "git ", "xdg-open", "source ", "man ", "sbatch ",
-                                   "parallel ", "mpirun "})
+    for (const char* const word : {"./demo", "./test", "cmake ", "sudo ", "apt", "git ", "xdg-open", "source ", "man ",
+                                   "sbatch ", "parallel ", "mpirun "})
         if (command.starts_with(word)) return true;
     return false;
 }

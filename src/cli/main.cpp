@@ -34,6 +34,7 @@
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/model_keys.hpp"
 #include "saltus/io/model/model_schema.hpp"
+#include "saltus/io/report/device_report.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/proof/theorem.hpp"
 
@@ -230,8 +231,14 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_option("--boundary", c.boundary, "Locate the boundary on every grid edge to this length");
     command->add_option("--paths", c.paths,
                         "Also N motions from the edge of the plane, and those from the tips of the sets, as curves");
-    command->add_flag("--resume", c.resume, "Continue from the checkpoint in --out");
-    command->add_option("--backend", c.backend, "threads");
+    command->add_flag("--resume", c.resume, "Continue from the checkpoints in --out");
+    command->add_option("--shard", c.shard, "Only part I of N of the starts; `saltus merge` joins the parts")
+        ->type_name("I/N");
+    command
+        ->add_option("--device", c.device,
+                     "Where motions are integrated; auto: on a GPU if there is one and many starts, else on the CPU")
+        ->type_name("auto|cpu|cuda|opencl");
+    command->add_option("--backend", c.device, "The same as --device; threads: cpu")->group("");
     command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
     command->footer(
         "Example:  saltus basin models/rocking-bar.toml --grid phi=-1.2:1.2:24 --grid \"phi'=-4:4:24\" "
@@ -314,6 +321,24 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
     command->add_flag("--static", c.plain, "Static plots instead of interactive ones");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus simulate models/rocking-bar.toml --out run && saltus report run -o bar.html");
+    return command;
+}
+
+CLI::App* add_merge(CLI::App& app, cli::MergeCommand& c) {
+    CLI::App* command = app.add_subcommand("merge", "Join the parts that `saltus basin --shard` has computed");
+    command->add_option("folder", c.folder, "The folder of --out that all parts were written to")->required();
+    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
+    command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    command->footer("Example:  saltus merge run");
+    return command;
+}
+
+CLI::App* add_devices(CLI::App& app, bool& json) {
+    CLI::App* command = app.add_subcommand("devices", "What can integrate many motions at once: CPU, GPUs");
+    command->add_flag("--json", json, "One JSON document on standard output, nothing else");
+    command->footer("Example:  saltus devices");
     return command;
 }
 
@@ -421,7 +446,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
-    const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate"},
+    const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate", "--shard"},
         alone{"--quiet", "--json", "--resume", "--check"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
@@ -458,6 +483,8 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::DiagramCommand diagram_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
+    cli::MergeCommand merge_options;
+    bool devices_json = false;
     cli::GalleryCommand gallery_options;
     std::string completion_kind;
     const std::vector<Command> commands{
@@ -476,6 +503,17 @@ int parse_and_run(const std::vector<std::string>& words) {
         {add_diagram(app, diagram_options), [&] { return cli::diagram(diagram_options); }, &diagram_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
+        {add_devices(app, devices_json),
+         [&] {
+             const auto found = ensemble::find_devices();
+             if (devices_json)
+                 cli::print_document(io::devices_json(found));
+             else
+                 cli::print(io::devices_text(found));
+             return int{cli::done};
+         },
+         nullptr},
+        {add_merge(app, merge_options), [&] { return cli::merge(merge_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
         {add_schema(app),
          [] {

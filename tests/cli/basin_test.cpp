@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "process.hpp"
@@ -94,6 +95,12 @@ TEST(Basin, BySamplesIsAFunctionOfTheSeed) {
     EXPECT_LT(share["share"], share["high"]);
 }
 
+void expect_same_files(const test::Folder& a, const test::Folder& b) {
+    EXPECT_EQ(a.names(), b.names());
+    for (const std::string& name : b.names())
+        EXPECT_TRUE(test::content_of(a.file(name)) == test::content_of(b.file(name))) << name;
+}
+
 TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
     const std::string options = bar + "--grid phi=-3:3:30 --grid \"phi'=-8:8:30\" --t-max 10 --refine 1 --h 2e-4 ";
     const test::Folder whole, cut;
@@ -110,9 +117,120 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
     }
     EXPECT_GE(kills, 1);
     ASSERT_EQ(run(options + "--resume --out " + cut.path().string()).code, 0);
-    EXPECT_EQ(cut.names(), whole.names());
-    for (const std::string& name : whole.names())
-        EXPECT_TRUE(test::content_of(cut.file(name)) == test::content_of(whole.file(name))) << name;
+    expect_same_files(cut, whole);
+}
+
+TEST(Basin, InThreeMergedShardsHasTheFilesOfOneRun) {
+    const std::string options = bar + "--grid phi=-3:3:20 --grid \"phi'=-8:8:20\" --t-max 5 --refine 1 --no-certify ";
+    const test::Folder whole, parts;
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
+    const std::string out = "--out " + parts.path().string();
+    const auto merged = [&] { return test::command("merge " + parts.path().string()); };
+    EXPECT_EQ(merged().code, 2);
+    EXPECT_NE(merged().out.find("no parts of a basin"), std::string::npos) << merged().out;
+    const Json first = json_of(options + "--shard 1/3 " + out);
+    EXPECT_EQ(first["shard"]["starts"], first["shard"]["done"]);
+    EXPECT_EQ(first["shard"]["of"], 3);
+    ASSERT_EQ(run(options + "--shard 3/3 " + out).code, 0);
+    EXPECT_EQ(merged().code, 2);
+    EXPECT_NE(merged().out.find("motions are in none of the 2 parts"), std::string::npos) << merged().out;
+    ASSERT_EQ(run(options + "--shard 2/3 " + out).code, 0);
+    EXPECT_EQ(merged().code, 0);
+    expect_same_files(parts, whole);
+}
+
+TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
+    const std::string options = bar + "--grid phi=-3:3:30 --grid \"phi'=-8:8:30\" --t-max 10 --h 2e-4 ";
+    const test::Folder whole, parts;
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
+    const std::string out = " --out " + parts.path().string();
+    ASSERT_EQ(run(options + "--shard 3/3" + out).code, 0);
+    int kills = 0;
+    for (const char* const part : {"1/3", "2/3"}) {
+        const test::Process child(
+            {"/bin/sh", "-c",
+             "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads 1 --shard " + part + out});
+        ::usleep(700000);
+        child.send(SIGKILL);
+        if (child.wait().code < 0) ++kills;
+    }
+    EXPECT_GE(kills, 1);
+    for (const char* const part : {"1/2", "2/2"})
+        ASSERT_EQ(run(options + "--resume --shard " + part + out).code, 0) << part;
+    ASSERT_EQ(test::command("merge " + parts.path().string()).code, 0);
+    expect_same_files(parts, whole);
+}
+
+/// Whether there is a device of this kind.
+bool has_device(const std::string& kind) {
+    const Json found = Json::parse(test::command("devices --json").out, nullptr, false);
+    EXPECT_TRUE(found["devices"].is_array());
+    for (const Json& d : found["devices"])
+        if (d["kind"] == kind) return true;
+    return false;
+}
+
+/// A model without elementary functions has the same bits on all devices. Of the rocking bar, whose sines may differ in
+/// the last bit, the labels are the same.
+TEST(Basin, OnADeviceIsThatOfTheCpu) {
+    for (const std::string kind : {"opencl", "cuda"}) {
+        if (!has_device(kind)) {
+            const Outcome r = run(bar + "--grid phi=-1:1:3 --t-max 1 --device " + kind);
+            EXPECT_EQ(r.code, 2) << r.out;
+            EXPECT_NE(r.out.find("there is no such device"), std::string::npos) << r.out;
+            if (kind == "opencl") GTEST_SKIP() << "there is no device of OpenCL (Debian: pocl-opencl-icd)";
+            continue;
+        }
+        const test::Folder cpu, device;
+        const std::string block = model("falling-block") + "--grid x=-1:1:40 --grid \"x'=-3:3:40\" --t-max 5 ";
+        ASSERT_EQ(run(block + "--device cpu --out " + cpu.path().string()).code, 0);
+        ASSERT_EQ(run(block + "--device " + kind + " --out " + device.path().string()).code, 0);
+        EXPECT_EQ(test::content_of(cpu.file("basin.csv")), test::content_of(device.file("basin.csv")));
+        for (const char* const level : {"", "--no-certify", "--to-rest"}) {
+            const Json on_cpu = json_of(bar_grid + "--device cpu " + level);
+            const Json there = json_of(bar_grid + "--device " + kind + " " + level);
+            EXPECT_EQ(on_cpu["device"], "cpu");
+            EXPECT_TRUE(there["device"].get<std::string>().starts_with(kind + ": ")) << there["device"];
+            EXPECT_EQ(there["counts"], on_cpu["counts"]);
+            EXPECT_EQ(there["level_set"], on_cpu["level_set"]);
+            EXPECT_NEAR(there["statistics"]["steps"].get<double>() / on_cpu["statistics"]["steps"].get<double>(), 1.0,
+                        1e-3);
+        }
+        const Json refused = json_of(model("rough-double-pendulum") +
+                                     "--grid theta1=0:1:2 --method event --t-max 0.1 --no-certify --device " + kind);
+        EXPECT_EQ(refused["device"], "cpu");
+        EXPECT_NE(refused["warnings"][0].get<std::string>().find("run on the CPU"), std::string::npos);
+    }
+}
+
+/// `mpirun -n RANKS` before a command.
+std::string mpirun(int ranks) {
+    return "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 mpirun -n " +
+           std::to_string(ranks) + " " + SALTUS_EXE + " basin ";
+}
+
+TEST(Basin, OnRanksOfMpiHasTheFilesOfOneProcess) {
+    if (test::shell("command -v mpirun").code != 0) GTEST_SKIP() << "there is no mpirun (Debian: openmpi-bin)";
+    if (!std::filesystem::exists(std::string(SALTUS_BUILD_DIR) + "/libsaltus_mpi.so"))
+        GTEST_SKIP() << "Saltus was built without MPI (Debian: libopenmpi-dev)";
+    const std::string options = bar + "--grid phi=-3:3:24 --grid \"phi'=-8:8:24\" --t-max 5 --refine 1 --no-certify ";
+    const test::Folder whole;
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
+    for (const int ranks : {2, 4}) {
+        const test::Folder there;
+        const Outcome r = test::shell(mpirun(ranks) + options + "--quiet --out " + there.path().string());
+        ASSERT_EQ(r.code, 0) << r.out << r.err;
+        expect_same_files(there, whole);
+    }
+    const test::Folder resumed;  // a rank that is killed ends the job; what was computed is kept
+    const std::string out = "--out " + resumed.path().string();
+    const Outcome killed = test::shell(mpirun(2) + options + "--h 2e-4 --quiet " + out +
+                                       " & job=$!; sleep 2; kill -9 $(pgrep -n -P $job); wait $job");
+    EXPECT_NE(killed.code, 0) << "the job ended before its rank was killed";
+    const test::Folder fine;
+    ASSERT_EQ(run(options + "--h 2e-4 --out " + fine.path().string()).code, 0);
+    ASSERT_EQ(run(options + "--h 2e-4 --resume " + out).code, 0);
+    expect_same_files(resumed, fine);
 }
 
 TEST(Basin, RefusesWhatItCannotDo) {
@@ -137,9 +255,12 @@ TEST(Basin, RefusesWhatItCannotDo) {
     expect(bar + "--box phi=-1:1", "number of samples");
     expect(bar + "--samples 10 --box phi=-1:1 --refine 2", "needs a grid");
     expect(bar + "--grid phi=-1:1:3 --resume", "--out DIR");
+    expect(bar + "--grid phi=-1:1:3 --shard 1/2", "--out DIR");
+    for (const char* const part : {"0/3", "4/3", "2", "x/3", "1/3/4", "1/0"})
+        expect(bar + "--grid phi=-1:1:3 --out /dev/null/x --shard " + part, "is no part");
     expect(bar + "--grid phi=-1:1:3 --t-max 0", "must be a number > 0");
     expect(bar + "--grid phi=-1:1:3 --method penalty", "allowed are moreau and event");
-    expect(bar + "--grid phi=-1:1:3 --backend cuda", "not in this build");
+    expect(bar + "--grid phi=-1:1:3 --device gpu", "allowed are auto, cpu, cuda and opencl");
     expect(bar + "--grid phi=-1:1:3 --out /dev/null/x", "Not a directory");
 }
 

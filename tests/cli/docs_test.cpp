@@ -143,9 +143,10 @@ std::string difference(const Lines& page, const Lines& out) {
     return k == out.size() ? std::string() : "the program goes on with: " + out[k];
 }
 
-/// Building, and what opens a window, is done elsewhere.
+/// Building, what opens a window, and what needs a cluster is done elsewhere.
 bool done_elsewhere(const std::string& command) {
-    for (const char* const word : {"./demo", "./test", "cmake ", "sudo ", "apt", "git ", "xdg-open", "source ", "man "})
+    for (const char* const word : {"./demo", "./test", "cmake ", "sudo ", "apt", "git ", "xdg-open", "source ", "man ",
+                                   "sbatch ", "parallel ", "mpirun "})
         if (command.starts_with(word)) return true;
     return false;
 }

@@ -218,25 +218,39 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     EXPECT_NEAR(static_cast<double>(with(drawn, {0, 0, 0})), 3.0 * (0.75 * 200 + 3), 12.0);
 }
 
-TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
-    const test::Folder folder;
-    EXPECT_FALSE(read_basin_checkpoint(folder.path().string(), "p", 2));
+/// A record of five motions of two coordinates, the second and the fifth of them done.
+stability::BasinRecord unfinished() {
     stability::BasinRecord r;
     r.append(5, 2);
     r.fate[1] = stability::Fate::rest;
-    r.V = {1.0, -2.5, NAN, 1e300, 0.0};
+    r.fate[4] = stability::Fate::undecided;
+    r.V = {0.0, -2.5, 0.0, 0.0, NAN};
     r.q[3] = 0.1;
     r.steps[4] = 1L << 40;
-    write_basin_checkpoint(folder.path().string(), "p", r);
-    const auto back = read_basin_checkpoint(folder.path().string(), "p", 2);
+    return r;
+}
+
+TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
+    const test::Folder folder;
+    const std::string path = folder.path().string();
+    EXPECT_FALSE(read_basin_checkpoints(path, "p", 2));
+    const stability::BasinRecord r = unfinished();
+    write_basin_checkpoint(path, {"p", "line", "there", 5}, r);
+    const auto back = read_basin_checkpoints(path, "p", 2);
     ASSERT_TRUE(back);
     EXPECT_EQ(back->fate, r.fate);
     EXPECT_EQ(back->V[1], -2.5);
-    EXPECT_TRUE(std::isnan(back->V[2]));
+    EXPECT_TRUE(std::isnan(back->V[4]));
     EXPECT_EQ(back->q, r.q);
     EXPECT_EQ(back->steps, r.steps);
+    const auto found = find_basin_checkpoints(path);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->head.line, "line");
+    EXPECT_EQ(found->head.folder, "there");
+    EXPECT_EQ(found->done, 2U);
+    EXPECT_EQ(found->files, 1U);
     const auto refusal = [&](const std::string& purpose, std::size_t n) {
-        return test::refusal_of([&] { (void)read_basin_checkpoint(folder.path().string(), purpose, n); });
+        return test::refusal_of([&] { (void)read_basin_checkpoints(path, purpose, n); });
     };
     EXPECT_NE(refusal("q", 2).find("another model or other options"), std::string::npos);
     EXPECT_NE(refusal("p", 3).find("damaged"), std::string::npos);
@@ -249,8 +263,35 @@ TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
         folder.write("basin.checkpoint", whole.substr(0, k));
         EXPECT_NE(refusal("p", 2).find("damaged"), std::string::npos) << k;
     }
-    remove_basin_checkpoint(folder.path().string());
+    remove_basin_checkpoints(path);
     EXPECT_TRUE(folder.names().empty());
+}
+
+TEST(BasinCheckpoint, JoinsShardsAndRefusesThoseThatContradictEachOther) {
+    const test::Folder folder;
+    const std::string path = folder.path().string();
+    stability::BasinRecord r;
+    r.append(3 * ensemble::Shard::block, 1);
+    for (std::size_t k = 0; k < r.size(); ++k) {
+        r.fate[k] = stability::Fate::rest;
+        r.t[k] = r.q[k] = static_cast<double>(k);
+    }
+    const CheckpointHead head{"p", "line", "there", r.size()};
+    write_basin_checkpoint(path, head, r, {1, 2});
+    EXPECT_EQ(find_basin_checkpoints(path)->done, 2 * ensemble::Shard::block);
+    const auto half = read_basin_checkpoints(path, "p", 1);
+    EXPECT_EQ(half->fate[ensemble::Shard::block - 1], stability::Fate::rest);
+    EXPECT_EQ(half->fate[ensemble::Shard::block], stability::Fate::pending);
+    write_basin_checkpoint(path, head, r, {2, 2});
+    write_basin_checkpoint(path, head, r, {2, 3});  // of another division: says the same
+    EXPECT_EQ(find_basin_checkpoints(path)->done, r.size());
+    EXPECT_EQ(read_basin_checkpoints(path, "p", 1)->q, r.q);
+    r.q[ensemble::Shard::block] = -1.0;
+    write_basin_checkpoint(path, head, r, {2, 3});
+    EXPECT_NE(test::refusal_of([&] { (void)read_basin_checkpoints(path, "p", 1); }).find("ends otherwise"),
+              std::string::npos);
+    write_basin_checkpoint(path, {"q", "line", "there", r.size()}, r, {2, 3});
+    EXPECT_NE(test::refusal_of([&] { (void)find_basin_checkpoints(path); }).find("another model"), std::string::npos);
 }
 
 }  // namespace

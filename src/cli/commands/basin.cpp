@@ -4,18 +4,21 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/integrate/moreau/moreau_kernel.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/page/basin_image.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/basin_report.hpp"
 #include "saltus/io/results/basin_checkpoint.hpp"
 #include "saltus/io/results/basin_file.hpp"
+#include "saltus/io/results/files.hpp"
 #include "saltus/io/results/fnv1a.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
@@ -38,6 +41,10 @@ constexpr int max_paths = 1000;
 constexpr long boxes_for_labels = 5000;
 /// Boxes that each search of the certificate may examine; the default of `saltus certify`.
 constexpr long certificate_budget = 20'000;
+
+/// With --device auto a GPU is used from this number of starts on: to start a GPU takes about as long as so many
+/// motions on the CPU.
+constexpr std::size_t least_starts_for_gpu = 100'000;
 
 // ---- axes
 
@@ -229,11 +236,76 @@ void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool qui
     folder.add("basin.json", io::basin_json(report, io::Timing::left_out));
 }
 
+/// Chooses the device of --device. Motions that no kernel can make run on the CPU, and a warning says why.
+void choose_device(const BasinCommand& c, const model::Model& m, BasinOptions& options,
+                   std::vector<std::string>& warnings) {
+    const std::string name = c.device == "threads" ? "cpu" : c.device;
+    if (name == "cpu") return;
+    if (name != "auto" && name != "cuda" && name != "opencl")
+        throw Error("unknown device '" + name + "'", {"--device", 0, 0}, "allowed are auto, cpu, cuda and opencl");
+    const std::size_t starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
+    if (name == "auto" && (starts < least_starts_for_gpu || !std::holds_alternative<integrate::Moreau>(options.method)))
+        return;
+    const ensemble::DevicesFound found = ensemble::find_devices();
+    std::vector<const ensemble::Device*> fitting;
+    for (const ensemble::Device& d : found.devices)
+        if (ensemble::to_string(d.kind) == (name == "auto" ? "cuda" : name)) fitting.push_back(&d);
+    if (fitting.empty()) {
+        if (name == "auto") return;
+        throw Error("there is no such device", {"--device " + name, 0, 0},
+                    found.missing.empty() ? "see `saltus devices`" : listing(found.missing, "and"));
+    }
+    const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
+    const std::string why = moreau == nullptr ? "kernels make Moreau's steps, not event-driven motions"
+                                              : integrate::moreau::kernel_refusal(m, *moreau, options.t_max);
+    if (!why.empty()) {
+        warnings.push_back("the motions run on the CPU and not on the device: " + why);
+        return;
+    }
+    // One rank uses one device.
+    const std::size_t rank = options.ranks != nullptr ? static_cast<std::size_t>(options.ranks->rank()) : 0;
+    options.device = *fitting[rank % fitting.size()];
+}
+
+/// The part "2/3" of --shard.
+ensemble::Shard shard_of(const std::string& text) {
+    if (text.empty()) return {};
+    const std::size_t slash = text.find('/');
+    const auto number = [&](std::string_view digits) {
+        std::size_t value = 0;
+        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+    };
+    ensemble::Shard shard{0, 0};
+    if (slash != std::string::npos) {
+        shard.index = number(std::string_view(text).substr(0, slash));
+        shard.of = number(std::string_view(text).substr(slash + 1));
+    }
+    if (shard.index < 1 || shard.index > shard.of)
+        throw Error("'" + text + "' is no part", {"--shard", 0, 0}, "write --shard 1/3, 2/3 or 3/3");
+    return shard;
+}
+
+/// What a run of one part tells: the motions are in its file, the labels come when all parts are joined.
+void deliver_shard(const BasinCommand& c, const io::BasinReport& report) {
+    const ensemble::Shard& shard = report.options.shard;
+    std::size_t starts = 0, done = 0;
+    for (std::size_t k = 0; k < report.basin.record.size(); ++k) {
+        if (!shard.contains(k)) continue;
+        ++starts;
+        if (report.basin.record.fate[k] != stability::Fate::pending) ++done;
+    }
+    if (c.common.json)
+        print_document(io::shard_json(report, starts, done));
+    else if (!c.common.quiet)
+        print("part " + c.shard + ": " + std::to_string(done) + " of " + std::to_string(starts) +
+              " motions\nall parts together: saltus merge " + c.common.out + "\n");
+}
+
 }  // namespace
 
 int basin(const BasinCommand& c) {
-    if (c.backend != "threads")
-        throw Error("backend '" + c.backend + "' is not in this build", {"--backend", 0, 0}, "allowed is threads");
+    const std::unique_ptr<ensemble::Ranks> ranks = ensemble::join_ranks();
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     io::BasinReport report;
@@ -243,12 +315,21 @@ int basin(const BasinCommand& c) {
     choose_starts(c, m, options);
     choose_method(c, m, options, report.options_text);
     options.threads = c.common.threads;
+    options.shard = shard_of(c.shard);
+    const bool whole = options.shard.whole();
     if (c.paths < 0 || c.paths > max_paths)
         throw Error("paths is " + std::to_string(c.paths) + ", it must lie between 0 and 1000", {"--paths", 0, 0});
     if (c.resume && c.common.out.empty())
         throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
                     "give --out DIR of the first run");
-    const auto out = open_results(c.common, "basin", {c.common.model});
+    if (!c.shard.empty() && c.common.out.empty())
+        throw Error("needs a folder for the part", {"--shard", 0, 0}, "give --out DIR, the same one for all parts");
+    if (!whole && !c.common.report.empty())
+        throw Error("a part has no page", {"--report", 0, 0}, "join the parts, then run `saltus report`");
+    // Parts may run at the same time, each with a file of its own, so that none of them locks the folder.
+    const bool first_rank = ranks == nullptr || ranks->rank() == 0;
+    const auto out = whole && first_rank ? open_results(c.common, "basin", {c.common.model}) : nullptr;
+    if (!whole && first_rank) io::make_folder(c.common.out);
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
@@ -258,15 +339,24 @@ int basin(const BasinCommand& c) {
     if (options.equilibria->status == stability::SearchStatus::interrupted)
         report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
     if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
-    const std::string purpose = purpose_of(loaded.file, options, report.options_text);
+    options.ranks = ranks.get();
+    choose_device(c, m, options, report.warnings);
+    io::CheckpointHead head;
+    head.purpose = purpose_of(loaded.file, options, report.options_text);
+    if (options.device) head.purpose += " --device " + ensemble::to_string(options.device->kind);
+    head.line = c.common.line;
+    head.folder = std::filesystem::current_path().string();
+    head.starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
     stability::BasinRecord record;
     // Without the level set, which an interrupt has left out, the motions would be those of another task.
-    if (!c.common.out.empty() && !interrupt_asked()) {
+    if (!c.common.out.empty() && !interrupt_asked() && first_rank) {
         if (c.resume) {
-            auto earlier = io::read_basin_checkpoint(c.common.out, purpose, m.coordinates.size());
+            auto earlier = io::read_basin_checkpoints(c.common.out, head.purpose, m.coordinates.size());
             if (earlier) record = std::move(*earlier);
         }
-        options.save = [&](const stability::BasinRecord& r) { io::write_basin_checkpoint(c.common.out, purpose, r); };
+        options.save = [&](const stability::BasinRecord& r) {
+            io::write_basin_checkpoint(c.common.out, head, r, options.shard);
+        };
     }
     options.interrupted = interrupt_asked;
     {
@@ -275,22 +365,27 @@ int basin(const BasinCommand& c) {
         options.progress = [&](std::size_t done, std::size_t of) {
             if (!progress || of != total) {
                 total = of;
-                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet);
+                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet && first_rank);
             }
             progress->at(static_cast<double>(done));
         };
         report.basin = stability::basin(m, options, std::move(record));
     }
-    if (c.paths > 0 && report.basin.complete) {
-        report.paths = stability::phase_paths(m, options, report.basin, c.paths);
+    if (!first_rank) return done;
+    const stability::Basin& b = report.basin;
+    if (!whole) {
+        deliver_shard(c, report);
+        return b.complete ? done : interrupted;
+    }
+    if (c.paths > 0 && b.complete) {
+        report.paths = stability::phase_paths(m, options, b, c.paths);
         if (report.paths.empty())
             report.warnings.emplace_back("there are no curves of motions: the starts do not form a plane of two axes");
     }
-    const stability::Basin& b = report.basin;
     deliver(c.common, b.complete ? out.get() : nullptr,
             {[&](io::ResultFolder& folder) { add_files(folder, report, c.common.quiet); },
              [&] { return io::basin_json(report); }, [&] { return io::basin_text(report); }});
-    if (out && b.complete) io::remove_basin_checkpoint(c.common.out);
+    if (out && b.complete) io::remove_basin_checkpoints(c.common.out);
     return b.complete ? done : interrupted;
 }
 

@@ -16,6 +16,8 @@ using solvers::LawKind;
 // A proximal term on the diagonal, as part of the mean diagonal: redundant rows keep the reactions of the guess.
 // Repeated improvement removes its effect on the others.
 constexpr double proximal_ratio = 1e-7;
+// Rows that are almost redundant keep a defect then. If it is too large, this part is tried.
+constexpr double small_proximal_ratio = 1e-9;
 // A mode is left if its law is violated by more than this part of the size of the reactions.
 constexpr double violation_ratio = 1e-12;
 // Equations hold, as far as rounding permits, below this part of the same size.
@@ -26,6 +28,8 @@ constexpr double slip_ratio = 1.0 - 1e-9;
 // require, as redundant rows can have, do not make a defect smaller.
 constexpr double largest_reaction_scale = 1e3;
 constexpr int max_mode_changes = 12, max_improvements = 4;
+// From this change of modes on, a contact that closes has been closed before, or follows from another change.
+constexpr int first_reclosing_round = 2;
 
 }  // namespace
 
@@ -90,7 +94,7 @@ bool FewRows::factorise() {
         const double* const d = D_ + equation_[e] * rows_;
         for (int i = 0; i < rows_; ++i)
             if (row_[i].unknown >= 0) a[row_[i].unknown] += row_[i].factor * d[i];
-        a[e] += proximal_ratio / rho_;
+        a[e] += (fine_ ? small_proximal_ratio : proximal_ratio) / rho_;
     }
     for (int k = 0; k < n; ++k) {
         int pivot = k;
@@ -142,8 +146,9 @@ void FewRows::update_velocities() {
 
 /// Changes the modes of blocks whose law is violated, and returns whether there were any. A closed contact that pulls
 /// opens; an open one that penetrates closes. Friction beyond its bound starts to slip. Slipping friction that points
-/// along the velocity, and so would drive it, sticks.
-bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first) {
+/// along the velocity, and so would drive it, sticks. A contact that closes again slips against its velocity: it opened
+/// because it pulled while it stuck, and would do so again.
+bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first, int round) {
     const double zero_r = violation_ratio * scale_, zero_v = zero_r / rho_;
     bool changed = false;
     const auto friction = [&](std::size_t b, int i, double bound) {
@@ -173,6 +178,8 @@ bool FewRows::change_modes(std::span<const Law> laws, std::span<const int> first
                 if (closed_[b] ? r_[i] < -zero_r : v_[i] < -zero_v) {
                     closed_[b] = !closed_[b];
                     slip_[b] = 0;
+                    if (closed_[b] && round >= first_reclosing_round && law.kind == LawKind::friction2)
+                        slip_[b] = v_[i + 1] < 0.0 ? 1 : (v_[i + 1] > 0.0 ? -1 : 0);
                     changed = true;
                 } else if (closed_[b] && law.kind == LawKind::friction2) {
                     friction(b, i + 1, law.mu * std::max(0.0, r_[i]));
@@ -251,6 +258,7 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
     const bool guessed = std::any_of(guess.begin(), guess.end(), [](double x) { return x != 0.0; });
     for (int i = 0; i < rows_; ++i) r_[i] = guessed ? guess[ix(i)] : 0.0;
     modes_of_guess(laws, first, guessed);
+    fine_ = false;
     for (int round = 0; round < max_mode_changes; ++round) {
         set_up(laws, first);
         for (int i = 0; i < rows_; ++i)
@@ -261,9 +269,10 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
             // One step solves the equations with the proximal term, the next ones remove its effect.
             for (int k = 0; k < max_improvements && defect_ > rounding_ratio * scale_; ++k) improve();
         }
-        if (change_modes(laws, first)) continue;
+        if (change_modes(laws, first, round)) continue;
         measure_residual(laws, first);
-        return residual_ <= tolerance;
+        if (residual_ <= tolerance || fine_) return residual_ <= tolerance;
+        fine_ = true;
     }
     return false;
 }

@@ -47,7 +47,7 @@ private:
     bool factorise();
     void improve();
     void update_velocities();
-    bool change_modes(std::span<const solvers::Law> laws, std::span<const int> first);
+    bool change_modes(std::span<const solvers::Law> laws, std::span<const int> first, int round);
     void measure_residual(std::span<const solvers::Law> laws, std::span<const int> first);
 
     int rows_ = 0, unknowns_ = 0;
@@ -58,6 +58,7 @@ private:
     double scale_ = 0.0;   // size of the reactions, max(ρ‖q‖, max|r|)
     double defect_ = 0.0;  // largest ρ|v| among the equations
     double residual_ = 0.0;
+    bool fine_ = false;             // the proximal term is the small one
     bool closed_[max_rows];         // of each block: its normal has a reaction
     signed char slip_[max_rows];    // of each block: sign of its friction at the bound; 0: it sticks
     double sign_[max_rows];         // of each block: sign of the reaction that bounds a scaled slider

@@ -18,9 +18,6 @@ namespace {
 
 constexpr int block_size = 3;  // coordinates of one block of the sparse matrix: a point in space
 
-/// Part of the size of a state by which differences of forces move it: about the root of the rounding of a double.
-constexpr double difference_ratio = 1e-7;
-
 }  // namespace
 
 bool ImplicitForces::dense() const { return model_.size() <= max_dense_size; }
@@ -121,9 +118,6 @@ Stiffness::Stiffness(const model::Model& model)
 }
 
 void Stiffness::restart() {
-    // A start vector without symmetry, so that no eigenvector is orthogonal to it by chance: multiples of the golden
-    // ratio.
-    constexpr double golden_ratio = 0.6180339887498949;
     double x = 0.0;
     for (double& v : direction_) {
         x = std::fmod(x + golden_ratio, 1.0);

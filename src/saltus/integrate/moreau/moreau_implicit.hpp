@@ -73,6 +73,11 @@ public:
     /// Explicit steps are unstable for Δt ω > 2 and for Δt c/m > 2. The estimates are too low at first, hence the
     /// margin.
     static constexpr double stable_limit = 1.6;
+    /// Step of the differences, as part of the size of the state: about the root of the rounding of a double.
+    static constexpr double difference_ratio = 1e-7;
+    /// The start vector of the iterations has the components ½ + the fractional parts of multiples of this number: no
+    /// eigenvector is orthogonal to it by chance.
+    static constexpr double golden_ratio = 0.6180339887498949;
 
     /// True if Δt ω or Δt c/m exceeds the limit; `h` is Δt. `solve` is x ← M⁻¹x.
     template <class Solve>

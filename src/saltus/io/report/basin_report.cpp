@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/stability/basin/basin_shape.hpp"
 
 namespace saltus::io {
 
@@ -131,7 +132,7 @@ Json label_object(const BasinReport& r, const std::vector<std::size_t>& counts) 
 /// Adds the labels with their counts, shares and times.
 void add_labels(const BasinReport& r, Json& j) {
     const Basin& b = r.basin;
-    Json labels = Json::object(), shares = Json::object(), reach = Json::object();
+    Json labels = Json::object(), shares = Json::object(), fractions = Json::object(), reach = Json::object();
     std::vector<std::size_t> counts;
     for (std::size_t k = 0; k < b.labels.size(); ++k) {
         const std::string key = std::to_string(k);
@@ -139,8 +140,9 @@ void add_labels(const BasinReport& r, Json& j) {
         labels[key] = l.text;
         counts.push_back(l.count);
         const ensemble::Interval w = ensemble::wilson(l.count, b.base);
-        shares[key] = {
-            {"share", static_cast<double>(l.count) / static_cast<double>(b.base)}, {"low", w.low}, {"high", w.high}};
+        const double share = static_cast<double>(l.count) / static_cast<double>(b.base);
+        shares[key] = {{"share", share}, {"low", w.low}, {"high", w.high}};
+        fractions[key] = {{"value", share}, {"low", w.low}, {"high", w.high}};
         const std::vector<double> t = times(b, static_cast<int>(k));
         if (l.set < 0 || t.empty()) continue;
         double sum = 0.0;
@@ -150,6 +152,7 @@ void add_labels(const BasinReport& r, Json& j) {
     j["labels"] = labels;
     j["counts"] = label_object(r, counts);
     j["shares"] = shares;
+    j["fraction"] = fractions;
     j["time_to_reach"] = reach;
 }
 
@@ -190,6 +193,25 @@ Json level_set_json(const BasinReport& r) {
             {"undecided", b.inside_undecided}};
 }
 
+/// How the basins of a grid are mixed.
+void add_shape(const BasinReport& r, Json& j) {
+    if (r.sampled() || !r.basin.complete) return;
+    const std::span<const int> labels(r.basin.label);
+    const stability::BasinShape s = stability::basin_shape({r.options.axes}, labels.first(r.basin.base));
+    if (s.boxes > 0)
+        j["entropy"] = {{"value", s.entropy},
+                        {"boundary", s.mixed_entropy},
+                        {"box", s.box},
+                        {"boxes", s.boxes},
+                        {"boundary_boxes", s.mixed_boxes}};
+    if (s.has_exponent)
+        j["boundary_dimension"] = {{"value", s.boundary_dimension()},
+                                   {"deviation", s.exponent_deviation},
+                                   {"uncertainty_exponent", s.exponent},
+                                   {"distances", s.distances},
+                                   {"fractions", s.fractions}};
+}
+
 /// The refined grid.
 Json refined_json(const BasinReport& r) {
     const Basin& b = r.basin;
@@ -211,6 +233,12 @@ Json boundary_json(const BasinReport& r) {
                           {"below", p.below},
                           {"above", p.above}});
     return points;
+}
+
+/// Steps a second of the device.
+double device_rate(const Basin& b) {
+    return b.device_use.kernel_seconds > 0.0 ? static_cast<double>(b.device_use.steps) / b.device_use.kernel_seconds
+                                             : 0.0;
 }
 
 /// A number with the six digits that a drawing needs.
@@ -251,6 +279,11 @@ std::string basin_text(const BasinReport& r) {
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
                         b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
                         b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);
+    if (b.device != "cpu")
+        text +=
+            fmt::format("  device      {}, {} steps in {:.3f} s of its time, {:.3g} a second; kernel {} in {:.2f} s\n",
+                        b.device, b.device_use.steps, b.device_use.kernel_seconds, device_rate(b),
+                        b.device_use.from_cache ? "found" : "compiled", b.device_use.compile_seconds);
     for (const RestSet& s : b.sets) {
         text += fmt::format("  {:<11} {}", s.name,
                             s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
@@ -294,6 +327,7 @@ std::string basin_json(const BasinReport& r, Timing timing) {
     j["model"] = r.model;
     j["method"] = b.method;
     j["t_max"] = r.options.t_max;
+    j["device"] = b.device;
     j["status"] = b.complete ? "completed" : "interrupted";
     j["grid"] = axes_json(r);
     add_labels(r, j);
@@ -304,9 +338,11 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         if (b.periods[i] > 0.0) periods[r.coordinates[i]] = b.periods[i];
     j["periods"] = std::move(periods);
     j["level_set"] = level_set_json(r);
-    j["starts"] = {{"adjusted", count(b, Admission::adjusted)},
+    j["starts"] = {{"count", b.base},
+                   {"adjusted", count(b, Admission::adjusted)},
                    {"moved", count(b, Admission::moved)},
                    {"inadmissible", count(b, Admission::inadmissible)}};
+    add_shape(r, j);
     if (!b.refined.empty()) j["refined"] = refined_json(r);
     if (r.options.boundary > 0.0) j["boundary"] = boundary_json(r);
     if (!r.paths.empty()) j["paths"] = paths_json(r);
@@ -318,7 +354,26 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         j["statistics"]["seconds"] = b.seconds;
         j["statistics"]["trajectory_steps_per_second"] =
             b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
+        if (b.device != "cpu")
+            j["statistics"]["device"] = {{"compile_seconds", b.device_use.compile_seconds},
+                                         {"kernel_found", b.device_use.from_cache},
+                                         {"kernel_seconds", b.device_use.kernel_seconds},
+                                         {"steps", b.device_use.steps},
+                                         {"steps_per_second", device_rate(b)},
+                                         {"threads", b.device_use.threads},
+                                         {"motions_on_cpu", b.device_use.given_up}};
     }
+    return json::document(j);
+}
+
+std::string shard_json(const BasinReport& r, std::size_t starts, std::size_t done) {
+    const Basin& b = r.basin;
+    Json j;
+    j["model"] = r.model;
+    j["status"] = b.complete ? "completed" : "interrupted";
+    j["grid"] = axes_json(r);
+    j["shard"] = {{"index", r.options.shard.index}, {"of", r.options.shard.of}, {"starts", starts}, {"done", done}};
+    j["statistics"] = {{"steps", b.steps_now}, {"seconds", b.seconds}};
     return json::document(j);
 }
 

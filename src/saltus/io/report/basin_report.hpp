@@ -30,6 +30,9 @@ std::string basin_text(const BasinReport& report);
 /// One JSON document (docs/basin.md). Without timing equal basins give equal bytes.
 std::string basin_json(const BasinReport& report, Timing timing = Timing::included);
 
+/// The document of a run of one shard, BasinOptions::shard: how many of its motions are done.
+std::string shard_json(const BasinReport& report, std::size_t starts, std::size_t done);
+
 /// A line for each start: values of the axes, label, time of rest or capture in s, V at the start, whether the start
 /// lies in the level set, what was done to make the start admissible, and the final position.
 std::string basin_csv(const BasinReport& report);

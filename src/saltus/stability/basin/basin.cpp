@@ -2,20 +2,17 @@
 #include "saltus/stability/basin/basin.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <mutex>
-#include <thread>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
-#include "saltus/stability/basin/detail/basin_lanes.hpp"
+#include "saltus/stability/basin/detail/basin_engine.hpp"
 #include "saltus/stability/basin/detail/basin_refine.hpp"
 #include "saltus/stability/basin/detail/basin_sets.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
@@ -36,6 +33,9 @@ constexpr double rest_test_step = 1e-3;
 /// One motion in `starts_for_examined_motion` is examined for its accuracy, but at most so many: they cost more than
 /// motions in lanes.
 constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128;
+
+/// Saving a long record takes a while. Motions run for so many times as long before it is saved again.
+constexpr double pause_for_saving = 20.0;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -58,10 +58,8 @@ public:
         // If the level set contains several sets, then the certificate does not say in which one a motion ends.
         decision_.to_rest = options.to_rest || friction_sets_in_level_ > 0;
         decision_.interrupted = options.interrupted;
-        const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
-        in_lanes_ =
-            moreau != nullptr && options.lanes && integrate::moreau::LaneStepper::refusal(model, *moreau).empty();
         out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
+        pause_ = options.save_seconds;
     }
 
     Basin run() {
@@ -72,9 +70,24 @@ public:
                 ensemble::Grid{options_.axes}.values(k, 0, x);
         };
         set_slow_energy(base);
+        engine_.emplace(model_, options_, decision_);
+        if (options_.ranks != nullptr && options_.ranks->rank() > 0) {
+            engine_->serve();
+            return std::move(out_);
+        }
         bool complete = simulate_round(0, out_.base, base);
+        // Otherwise the other ranks wait for further rounds.
+        const bool rounds =
+            options_.shard.whole() && options_.samples == 0 && (options_.refine > 0 || options_.boundary > 0.0);
+        if (!rounds) engine_->dismiss();
+        if (!options_.shard.whole()) {
+            out_.complete = complete;
+            out_.record = std::move(record_);
+            return std::move(out_);
+        }
         if (complete && options_.samples == 0 && options_.refine > 0) complete = refine();
         if (complete && options_.samples == 0 && options_.boundary > 0.0) complete = locate_boundary();
+        if (rounds) engine_->dismiss();
         out_.complete = complete;
         if (!complete) drop_pending();
         relabel();
@@ -119,22 +132,20 @@ private:
     }
 
     /// Writes the ending of a motion to the record. Any thread may call it.
-    void store(const Task& task, const Ending& end) {
-        if (end.fate == Fate::pending) return;
-        const std::size_t k = task.number, n = model_.coordinates.size();
-        const bool within = inside(task.start);
+    void store(const Finished& f) {
+        const std::size_t k = f.number, n = model_.coordinates.size();
         const std::lock_guard lock(mutex_);
-        record_.admission[k] = task.start.admission;
-        record_.inside[k] = within;
-        record_.V[k] = decision_.height(task.start.kinetic, task.start.potential);
-        record_.t[k] = end.t;
-        record_.steps[k] = end.steps;
-        for (std::size_t i = 0; i < n; ++i) record_.q[k * n + i] = end.q[i] + 0.0;  // turns −0 into 0
-        record_.fate[k] = end.fate;
-        out_.steps_now += end.steps;
+        record_.admission[k] = f.admission;
+        record_.inside[k] = f.inside;
+        record_.V[k] = f.V;
+        record_.t[k] = f.t;
+        record_.steps[k] = f.steps;
+        std::copy(f.q.begin(), f.q.end(), record_.q.begin() + static_cast<std::ptrdiff_t>(k * n));
+        record_.fate[k] = f.fate;
+        out_.steps_now += f.steps;
         ++done_;
         if (options_.progress) options_.progress(done_, total_);
-        if (options_.save && seconds_since(saved_) > options_.save_seconds) save();
+        if (options_.save && seconds_since(saved_) > pause_) save();
     }
 
     /// Simulates the pending motions of [first, first + count), whose starts `values` gives. Returns false if it was
@@ -144,64 +155,29 @@ private:
         if (record_.size() < first + count) record_.append(first + count - record_.size(), n);
         std::vector<std::size_t> todo;
         for (std::size_t k = first; k < first + count; ++k)
-            if (record_.fate[k] == Fate::pending) todo.push_back(k);
+            if (record_.fate[k] == Fate::pending && options_.shard.contains(k)) todo.push_back(k);
         total_ = first + count;
         done_ = total_ - todo.size();
-        std::atomic<std::size_t> next{0};
-        const std::function<void(const Task&, const Ending&)> finish = [this](const Task& task, const Ending& end) {
-            store(task, end);
-        };
-        const auto serve = [&](std::size_t) {  // one thread takes motions until there are no more
-            Starts starts(model_, options_.components);
-            std::vector<double> x(options_.axes.size());
-            const std::function<std::optional<Task>()> take = [&]() -> std::optional<Task> {
-                while (!(options_.interrupted && options_.interrupted())) {
-                    const std::size_t k = next.fetch_add(1);
-                    if (k >= todo.size()) break;
-                    Task task;
-                    task.number = todo[k];
-                    values(todo[k] - first, x);
-                    task.start = starts.make(x);
-                    task.stop_when_captured = decision_.level != nullptr && !decision_.to_rest && !inside(task.start);
-                    if (task.start.admission != Admission::inadmissible) return task;
-                    finish(task, {Fate::inadmissible, 0.0, 0, task.start.q});
-                }
-                return std::nullopt;
-            };
-            if (in_lanes_)
-                by_moreau_in_lanes(model_, std::get<integrate::Moreau>(options_.method), decision_, take, finish);
-            else
-                while (const std::optional<Task> task = take()) finish(*task, simulate(*task));
-        };
-        const int cores = options_.threads > 0 ? options_.threads
-                                               : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
         const Clock::time_point begin = Clock::now();
-        ensemble::Options many;
-        many.threads = cores;
-        ensemble::parallel_for(std::min(ix(cores), std::max<std::size_t>(1, todo.size())), serve, many);
+        engine_->run(
+            todo, [&](std::size_t k, std::span<double> x) { values(todo[k] - first, x); },
+            [this](const Finished& f) { store(f); });
         out_.seconds += seconds_since(begin);
         known_ = first + count;
-        const auto begin_of = record_.fate.begin() + static_cast<std::ptrdiff_t>(first);
-        const auto end_of = begin_of + static_cast<std::ptrdiff_t>(count);
-        const bool complete = std::find(begin_of, end_of, Fate::pending) == end_of;
-        if (options_.save && (!complete || seconds_since(saved_) > options_.save_seconds)) save();
+        const bool complete =
+            std::all_of(todo.begin(), todo.end(), [this](std::size_t k) { return record_.fate[k] != Fate::pending; });
+        // The motions of a shard are its result.
+        const bool asked = !complete || !options_.shard.whole() || seconds_since(saved_) > pause_;
+        if (options_.save && asked) save();
         return complete;
     }
 
     void save() {
+        const Clock::time_point begin = Clock::now();
         options_.save(record_);
         saved_ = Clock::now();
-    }
-
-    bool inside(const Start& start) const {
-        return start.admission != Admission::inadmissible && decision_.inside(start.kinetic, start.potential, start.q);
-    }
-
-    Ending simulate(const Task& task) const {
-        if (const auto* moreau = std::get_if<integrate::Moreau>(&options_.method))
-            return by_moreau(model_, *moreau, decision_, task.start, task.stop_when_captured);
-        return by_events(model_, std::get<integrate::EventDriven>(options_.method), decision_, task.start,
-                         task.stop_when_captured);
+        pause_ =
+            std::max(options_.save_seconds, pause_for_saving * std::chrono::duration<double>(saved_ - begin).count());
     }
 
     /// Labels all motions of the rounds so far.
@@ -358,7 +334,12 @@ private:
         for (const std::int64_t s : record_.steps) out_.steps += s;
         out_.record = std::move(record_);
         out_.method = std::holds_alternative<integrate::Moreau>(options_.method) ? "moreau" : "event";
-        out_.lanes = in_lanes_ ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
+        out_.lanes =
+            engine_->in_lanes() && !options_.device ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
+        if (options_.device) {
+            out_.device = ensemble::to_string(options_.device->kind) + ": " + options_.device->name;
+            out_.device_use = engine_->device()->use();
+        }
         const auto count = [&](Fate fate) {
             return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
         };
@@ -415,7 +396,7 @@ private:
     BasinRecord record_;
     Decision decision_;
     int friction_sets_in_level_ = 0;  // beside the one of the certificate
-    bool in_lanes_ = false;
+    std::optional<BasinEngine> engine_;
     Basin out_;
     std::vector<std::size_t> source_;  ///< motion that gives the label of each point of the refined grid
     std::vector<Edge> edges_;          ///< brackets of the boundary
@@ -423,6 +404,7 @@ private:
     std::mutex mutex_;                 ///< protects the members that `store` changes
     std::size_t total_ = 0, done_ = 0;
     Clock::time_point saved_ = Clock::now();
+    double pause_ = 0.0;  ///< least time until the record is saved again, s
 };
 
 }  // namespace

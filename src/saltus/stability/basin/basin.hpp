@@ -6,9 +6,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "saltus/ensemble/device.hpp"
+#include "saltus/ensemble/ranks.hpp"
+#include "saltus/ensemble/shard.hpp"
 #include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
@@ -27,6 +31,8 @@ struct CaptureSet {
     /// Whether a position with U − reference < rho lies in the component that contains q. If it is unset then
     /// { V < rho } has one component only.
     std::function<bool(std::span<const double> q)> in_component;
+    /// Lower and upper bound of each coordinate, if in_component is the test whether q lies between them.
+    std::vector<std::pair<double, double>> box;
 };
 
 /// How a motion ended.
@@ -55,6 +61,15 @@ struct BasinRecord {
     void append(std::size_t count, std::size_t coordinates);
 };
 
+/// What a device did in a run.
+struct DeviceUse {
+    double compile_seconds = 0.0, kernel_seconds = 0.0;  ///< wall time
+    bool from_cache = false;                             ///< the kernel had been compiled before
+    int threads = 0;
+    std::int64_t steps = 0;    ///< made on the device
+    std::size_t given_up = 0;  ///< motions that the CPU had to make
+};
+
 struct BasinOptions {
     /// The motions start at the points of a grid, or at samples of a box. The axes are components of the state; all
     /// other components have the initial values of the model.
@@ -72,6 +87,14 @@ struct BasinOptions {
     bool lanes = true;      ///< several motions are integrated side by side if the model allows it; same results
     int refine = 0;         ///< number of halvings of the grid where labels differ
     double boundary = 0.0;  ///< edges of the grid with different labels are bisected to this length; 0: they are not
+    /// Only the motions of this part of the grid or the samples are simulated; the rest of the record stays as it is,
+    /// and there are no labels. The whole: all motions.
+    ensemble::Shard shard;
+    /// Where motions are integrated; nothing: on the CPU. The method must be Moreau's, and
+    /// integrate::moreau::kernel_refusal empty. Elementary functions of the device may differ in the last bits.
+    std::optional<ensemble::Device> device;
+    /// Processes that make motions together; not owned. Null: this process alone. Rank 0 gets the result.
+    ensemble::Ranks* ranks = nullptr;
     std::optional<CaptureSet> level;       ///< level set to compare with
     std::optional<Equilibria> equilibria;  ///< known sets; other rest positions are grouped into sets of their own
 
@@ -132,6 +155,8 @@ struct Basin {
     std::vector<std::string> warnings;
     std::string method;          ///< "moreau" or "event"
     int lanes = 1;               ///< motions integrated side by side
+    std::string device = "cpu";  ///< "cpu", or kind and name of the device
+    DeviceUse device_use;        ///< of this process
     std::int64_t steps = 0;      ///< number of steps of all motions of the record
     double seconds = 0.0;        ///< wall time of the simulations of this run
     std::int64_t steps_now = 0;  ///< number of steps made in this run

@@ -20,6 +20,7 @@ std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
     set.reference = c.reference;
     set.q = c.q;
     if (c.domain.empty()) return set;
+    set.box.assign(c.domain.begin(), c.domain.end());
     set.in_component = [domain = c.domain](std::span<const double> q) {
         for (std::size_t i = 0; i < q.size(); ++i)
             if (!(q[i] >= domain[i].first && q[i] <= domain[i].second)) return false;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/expr/statements.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "saltus/base/error.hpp"
+
+namespace saltus::expr {
+
+std::string exact_literal(double x) {
+    if (std::isnan(x)) return "NAN";
+    if (std::isinf(x)) return x > 0 ? "INFINITY" : "(-INFINITY)";
+    char buffer[40];
+    std::snprintf(buffer, sizeof buffer, "%a", x);
+    return x < 0.0 || std::signbit(x) ? "(" + std::string(buffer) + ")" : buffer;
+}
+
+namespace {
+
+constexpr std::string_view indent = "    ";
+
+bool is_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Calls f(begin, end, slot) for each name of a slot, "s12", in a line.
+template <class F>
+void for_each_slot(std::string_view line, F f) {
+    for (std::size_t k = 0; k < line.size();) {
+        std::size_t end = k;
+        while (end < line.size() && is_word(line[end])) ++end;
+        if (end == k) {
+            ++k;
+            continue;
+        }
+        std::size_t slot = 0;
+        const auto [rest, error] = std::from_chars(line.data() + k + 1, line.data() + end, slot);
+        if (line[k] == 's' && error == std::errc() && rest == line.data() + end) f(k, end, slot);
+        k = end;
+    }
+}
+
+}  // namespace
+
+/// `Tape::emit_cpp` writes one statement on a line: first declarations of all slots, then the instructions of `prepare`
+/// and of `evaluate`, then the results. Slots in front of the variables have the values that `prepare` gives.
+Statements statements_of(const Tape& tape, std::string_view prefix, std::span<const double> parameters,
+                         std::span<const std::string> variables) {
+    SALTUS_EXPECT(variables.size() == tape.variable_count());
+    std::vector<double> values(tape.slot_count());
+    tape.prepare<double>(parameters, values);
+    const auto first = static_cast<std::size_t>(tape.variables<double>(values).data() - values.data());
+    const std::size_t temporary = first + variables.size();
+    const auto name_of = [&](std::size_t slot) {
+        if (slot < first) return exact_literal(values[slot]);
+        return slot < temporary ? variables[slot - first] : std::string(prefix) + std::to_string(slot - temporary);
+    };
+    Statements s;
+    for (std::size_t k = temporary; k < tape.slot_count(); ++k) s.text += "double " + name_of(k) + ";\n";
+    const std::string whole = tape.emit_cpp("f");
+    for (std::size_t begin = whole.find("{\n") + 2; begin < whole.size();) {
+        const std::size_t end = whole.find('\n', begin);
+        std::string_view line(whole.data() + begin, end - begin);
+        begin = end + 1;
+        if (!line.starts_with(indent)) break;
+        line.remove_prefix(indent.size());
+        if (line.starts_with("(void)") || line.starts_with("double ") || line.starts_with("const double ")) continue;
+        std::string renamed;
+        std::size_t copied = 0, largest = 0;
+        for_each_slot(line, [&](std::size_t from, std::size_t to, std::size_t slot) {
+            renamed += std::string(line.substr(copied, from - copied)) + name_of(slot);
+            copied = to;
+            largest = std::max(largest, slot);
+        });
+        renamed += line.substr(copied);
+        if (renamed.starts_with("out[")) {
+            const std::size_t equals = renamed.find(" = ");
+            s.outputs.push_back(renamed.substr(equals + 3, renamed.size() - equals - 4));
+        } else if (largest >= first) {  // otherwise an instruction of `prepare`
+            s.text += renamed + "\n";
+        }
+    }
+    return s;
+}
+
+}  // namespace saltus::expr

@@ -204,7 +204,7 @@ std::string Study::impact(int number) const {
     if (report.at.singular) throw Error("the mass matrix is not positive definite at this impact");
     report.at.collision.u_plus =
         Eigen::Map<const Vector>(event->u_plus.data(), static_cast<Eigen::Index>(event->u_plus.size()));
-    report.source = "impact " + std::to_string(number) + " of the motion";
+    report.source = "of the motion";
     if (!report.at.note.empty()) report.warnings.push_back(report.at.note);
     impact::CollisionStudyOptions study;
     study.subdivisions = 4;  // as in the program: the edges of a consistency set look sharp
@@ -277,6 +277,9 @@ std::string Study::basin(const std::vector<Axis>& grid, double t_max) const {
     integrate::Moreau method;
     method.h = m.settings->simulate.h.value_or(method.h);
     options.method = method;
+    report.options_text = "--method moreau --h " + number_text(method.h) + " --theta " + number_text(method.theta) +
+                          " --t-max " + number_text(options.t_max);
+    for (const auto& [name, value] : data_->loaded.build.set) report.options_text += " --set " + name + "=" + value;
     stability::EquilibriaOptions search;
     constexpr long boxes_for_labels = 5000;  // as in the program: the list of sets need not be complete
     search.max_boxes = boxes_for_labels;

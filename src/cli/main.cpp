@@ -89,7 +89,7 @@ CLI::App* add_check(CLI::App& app, cli::Common& options) {
 }
 
 CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
-    CLI::App* command = app.add_subcommand("simulate", "Compute the motion of a model");
+    CLI::App* command = app.add_subcommand("simulate", "How does it move? The motion of a model");
     add_common(*command, c.common);
     command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
@@ -142,7 +142,7 @@ CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
 
 CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     CLI::App* command =
-        app.add_subcommand("impact", "Audit one collision (contact work, consistency), or all impacts of a trajectory");
+        app.add_subcommand("impact", "Do impacts create energy? One collision, or all impacts of a motion");
     add_common(*command, c.common, false);
     command
         ->add_option("--u-plus", c.u_plus, "Velocities after the impact, x=1,y=2; default: by the model's impact law")
@@ -191,7 +191,7 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
 }
 
 CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
-    CLI::App* command = app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times");
+    CLI::App* command = app.add_subcommand("sensitivity", "How sensitive is the motion? Its derivatives");
     add_common(*command, c.common);
     command
         ->add_option("--wrt", c.wrt, "With respect to: x (initial position), x' (initial velocity), parameters; x,x',k")
@@ -244,7 +244,8 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
 }
 
 CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
-    CLI::App* command = app.add_subcommand("certify", "Is rest attractive? The conditions of a theorem, one by one");
+    CLI::App* command =
+        app.add_subcommand("certify", "Is rest attractive? Does the controller reach its goal? Theorems");
     add_common(*command, c.common);
     command->add_option("--theorem", c.theorem, listing(proof::theorem_names(), "or") + "; default: the one that fits");
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")

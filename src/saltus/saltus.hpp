@@ -11,10 +11,10 @@
 
 /// The small stable interface of the library: load a model, compute its motion, ask the six questions.
 ///
-/// It needs no other header and no header of another library, and its types have no data members that could change: programs
-/// that use this header alone go on to work with later versions of a shared library. The other headers of Saltus offer
-/// more, and may change. Answers are the JSON documents of the program's commands (docs/results.md); their keys are
-/// fixed. Bad input throws Error, with place and remedy. A numerical failure is a status in the answer.
+/// It needs no other header and no header of another library, and its types have no data members that could change:
+/// programs that use this header alone go on to work with later versions of a shared library. The other headers of
+/// Saltus offer more, and may change. Answers are the JSON documents of the program's commands (docs/results.md); their
+/// keys are fixed. Bad input throws Error, with place and remedy. A numerical failure is a status in the answer.
 namespace saltus {
 
 /// A state of a motion.
@@ -77,8 +77,8 @@ public:
     std::string basin(const std::vector<Axis>& grid, double t_max) const;
     /// Does the controller reach its goal? For models with [control].
     std::string regulation() const;
-    /// What does it do in the long run? A periodic orbit near the initial state; `period` is that of the excitation, and
-    /// 0 for systems without one. `settle`: the search begins at the end of a motion of this length, in s.
+    /// What does it do in the long run? A periodic orbit near the initial state; `period` is that of the excitation,
+    /// and 0 for systems without one. `settle`: the search begins at the end of a motion of this length, in s.
     std::string orbit(double period, double settle = 0.0) const;
 
 private:

@@ -182,6 +182,16 @@ await test("questions are computed, with their result", async () => {
     await control.locator(".source:has-text('after')").waitFor({ timeout: 60000 });
 });
 
+await test("results about other values are marked as such", async () => {
+    const stale = page.locator('.question[data-command="sensitivity"] .warning').first();
+    await page.click('.tabs button:has-text("How sensitive")');
+    assert.equal(await stale.isVisible(), false);
+    await page.locator('.slider[data-name="g"] input[type=range]').fill("12");
+    await stale.waitFor({ state: "visible", timeout: 10000 });
+    await page.click(".reset");
+    await stale.waitFor({ state: "hidden", timeout: 10000 });
+});
+
 await test("a saved report is a page with the motion and the results", async () => {
     const [download] = await Promise.all([page.waitForEvent("download"), page.click(".save")]);
     assert.equal(download.suggestedFilename(), "ball-report.html");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of `saltus studio`: it follows the model file, moves with its sliders, and asks the six questions.
 import { forgetDrawn } from "./drawn_registry";
+import { knownOf } from "./known";
 import { el, section } from "./dom";
 import { type LiveMotionView, liveMotionView } from "./motion_view";
 import { copyable } from "./studio_copy";
@@ -73,6 +74,8 @@ class Studio {
         (window as any).saltusStudio = { redraws: () => this.count, rate: () => this.perSecond(), motion: () => this.motion, revision: () => this.shownRevision };
     }
     private count = 0; // redraws since the start
+    private rateTimer = 0;
+    private drawn = ""; // what the phase planes show of the results of questions
     private shownRevision = 0; // of the motion that is shown
 
     start(): void {
@@ -261,8 +264,12 @@ class Studio {
 
     private show(answer: StudioMotion): void {
         this.motion = answer.motion;
-        if (!this.view?.update(answer.motion)) {
-            this.view = liveMotionView(answer.motion, { sets: [], live: true, onPick: (start) => this.startAt(start) });
+        // Equilibrium sets and certified levels are drawn only if they are about these values.
+        const said = this.tabs.flatMap((t) => t.parts());
+        const drawn = said.map((p) => p.kind + JSON.stringify(p.data.sets ?? p.data.rho ?? "")).join();
+        if (drawn !== this.drawn || !this.view?.update(answer.motion)) {
+            this.drawn = drawn;
+            this.view = liveMotionView(answer.motion, { ...knownOf(said), live: true, onPick: (start) => this.startAt(start) });
             this.body.replaceChildren(this.view.element);
             forgetDrawn();
             forgetDetached();
@@ -279,7 +286,9 @@ class Studio {
         });
         ++this.count;
         this.times.push(performance.now());
-        this.rate.textContent = this.perSecond() > 1 ? `${this.perSecond()} redraws a second` : "";
+        this.rate.textContent = this.perSecond() > 3 ? `${this.perSecond()} redraws a second` : "";
+        clearTimeout(this.rateTimer);
+        this.rateTimer = window.setTimeout(() => (this.rate.textContent = ""), 2000);
     }
 
     private perSecond(): number {
@@ -318,6 +327,7 @@ class Studio {
         const error = this.source?.error;
         this.text.replaceChildren(...(this.source?.text ?? "").replace(/\n$/, "").split("\n").map((line, k) => el("li", error?.line === k + 1 ? { class: "wrong", title: error.message } : {}, line || " ")));
         if (error) (this.text.parentElement as HTMLDetailsElement).open = true;
+        this.text.querySelector(".wrong")?.scrollIntoView({ block: "nearest" });
     }
 
     // ---- tabs
@@ -325,10 +335,12 @@ class Studio {
     private makeTabs(): void {
         const asked = (): Asked => ({ file: this.file, model: this.source!.model!, set: this.assignments(), project: this.project.checked, tEnd: this.tEnd.value, form: this.form(), motion: this.motion });
         if (this.tabs.length) {
-            this.tabs.forEach((t) => t.modelChanged());
+            this.tabs.forEach((t) => t.showCommands());
             return;
         }
-        this.tabs = QuestionTab.all(asked, (start) => this.startAt(start));
+        // What a question says about the model is drawn in the phase planes of the next motion.
+        const answered = () => this.changed(true);
+        this.tabs = QuestionTab.all(asked, (start) => this.startAt(start), answered);
         const titles = ["How does it move?", ...this.tabs.map((t) => t.title)];
         const motionPane = el("div", { class: "pane", role: "tabpanel" }, this.commands, this.body);
         this.panes.append(motionPane, ...this.tabs.map((t) => t.pane));

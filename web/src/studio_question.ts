@@ -19,6 +19,14 @@ export interface Asked {
     motion: Motion | null;
 }
 
+/// Two answers to a question are about the same thing if these texts are equal. Rest and its attractivity do not depend
+/// on initial values; motions do.
+export function subject(a: Asked, withStart: boolean): string {
+    const parameters = new Set(a.model.parameters.map((p) => p.name));
+    return JSON.stringify([a.model.revision, a.set.filter(([name]) => withStart || parameters.has(name)), withStart && a.project]);
+}
+const aboutRest = ["equilibria", "certify", "basin"];
+
 /// An option of a question with a field.
 interface Field {
     label: string;
@@ -39,15 +47,14 @@ const poll_ms = 200; // between looks at the progress of a question
 
 const untilEnd: Field = { label: "until t =", option: "--t-end", value: (a) => (Number(a.tEnd) === a.model.t_end ? "" : a.tEnd) };
 
-/// The first coordinate that moves, with the range of its motion.
+/// An axis of a basin: the coordinate that moves fastest, or its velocity, with the range of its motion.
 function gridOf(a: Asked, velocity: boolean): string {
     const size = (values: (number | null)[]) => values.reduce((s: number, v) => Math.max(s, Math.abs(v ?? 0)), 0);
-    const sizes = a.motion?.q.map((c) => size(c.values)) ?? [];
-    // An angle that swings tells more than a small shift: the coordinate with the largest motion.
-    const k = Math.max(0, sizes.indexOf(Math.max(...sizes)));
+    const speeds = a.motion?.u.map((c) => size(c.values)) ?? [];
+    const k = Math.max(0, speeds.indexOf(Math.max(...speeds)));
     const name = a.motion?.q[k]?.name ?? a.model.coordinates[0];
-    const most = (velocity ? size(a.motion?.u[k]?.values ?? []) : sizes[k]) || 1;
-    const half = Number((1.2 * most).toPrecision(2));
+    const most = (velocity ? speeds[k] : size(a.motion?.q[k]?.values ?? [])) || 1;
+    const half = Number((1.5 * most).toPrecision(2));
     return `${name}${velocity ? "'" : ""}=${-half}:${half}`;
 }
 
@@ -115,26 +122,29 @@ export class QuestionTab {
         asked: () => Asked,
         parts: () => Part[],
         onPick: Known["onPick"],
+        answered: () => void,
     ) {
-        this.forms = commands.map((c) => new CommandForm(c, asked, parts, onPick));
+        this.forms = commands.map((c) => new CommandForm(c, asked, parts, onPick, answered));
         this.pane = el("div", { class: "pane", role: "tabpanel" }, ...this.forms.map((f) => f.frame));
     }
 
-    static all(asked: () => Asked, onPick: Known["onPick"]): QuestionTab[] {
+    /// `answered` is called after each result.
+    static all(asked: () => Asked, onPick: Known["onPick"], answered: () => void): QuestionTab[] {
         const tabs: QuestionTab[] = [];
-        const parts = () => tabs.flatMap((t) => t.forms.flatMap((f) => f.parts));
-        for (const q of questions) tabs.push(new QuestionTab(q.title, q.commands, asked, parts, onPick));
+        const parts = () => tabs.flatMap((t) => t.parts());
+        for (const q of questions) tabs.push(new QuestionTab(q.title, q.commands, asked, parts, onPick, answered));
         return tabs;
     }
-    /// Numbers of the questions with results, for reports.
+    /// The results that are about the model with its present values.
+    parts(): Part[] {
+        return this.forms.filter((f) => f.isCurrent()).flatMap((f) => f.parts);
+    }
+    /// Numbers of the questions with such results, for reports.
     results(): number[] {
-        return this.forms.flatMap((f) => f.resultNumber ?? []);
+        return this.forms.filter((f) => f.isCurrent()).flatMap((f) => f.resultNumber ?? []);
     }
     ended(number: number): void {
         this.forms.forEach((f) => f.ended(number));
-    }
-    modelChanged(): void {
-        this.forms.forEach((f) => f.modelChanged());
     }
     showCommands(): void {
         this.forms.forEach((f) => f.showCommands());
@@ -151,6 +161,8 @@ class CommandForm {
     private readonly stop = el("button", { type: "button", class: "cancel" }, "Cancel");
     private readonly bar = el("progress", { max: "1" });
     private readonly note = el("span", { class: "source" });
+    private readonly old = el("p", { class: "warning" }, "These results are about other values, or about an earlier version of the file.");
+    private about = ""; // subject of the results
     private readonly result = el("div", { class: "result" });
     private readonly copies = el("div", { class: "commands" });
     private running: number | null = null;
@@ -162,6 +174,7 @@ class CommandForm {
         private readonly asked: () => Asked,
         private readonly allParts: () => Part[],
         private readonly onPick: Known["onPick"],
+        private readonly answered: () => void,
     ) {
         this.inputs = command.fields.map((f) => el("input", { type: "text", "aria-label": f.label || f.option }));
         for (const input of this.inputs) {
@@ -177,7 +190,7 @@ class CommandForm {
             if (this.running !== null) void post("cancel", [["number", String(this.running)]]);
         };
         const fields = command.fields.map((f, k) => el("label", {}, f.label ? f.label + " " : "", this.inputs[k]));
-        this.frame = el("section", { class: "panel question", "data-command": command.command }, el("h3", {}, command.label), el("div", { class: "settings" }, ...fields, this.go, this.stop, this.bar, this.note), this.copies, this.result);
+        this.frame = el("section", { class: "panel question", "data-command": command.command }, el("h3", {}, command.label), el("div", { class: "settings" }, ...fields, this.go, this.stop, this.bar, this.note), this.copies, this.old, this.result);
         this.showCommands();
     }
 
@@ -203,15 +216,19 @@ class CommandForm {
 
     showCommands(): void {
         this.refresh();
+        this.old.hidden = !this.parts.length || this.isCurrent();
         const a = this.asked();
         const options = this.options();
         if (a.project) options.push(["--project-initial", ""]);
         this.copies.replaceChildren(copyable("command line", commandLine(this.command.command, a.file, a.set, options)), copyable("Python", pythonLine(this.command.command, a.file, a.set, options)));
     }
 
-    modelChanged(): void {
-        if (this.parts.length) this.note.textContent = "The file has changed since this was computed.";
-        this.showCommands();
+    private subject(): string {
+        return subject(this.asked(), !aboutRest.includes(this.command.command));
+    }
+    /// Whether there are results, and they are about the model with its present values.
+    isCurrent(): boolean {
+        return this.parts.length > 0 && this.about === this.subject();
     }
 
     ended(number: number): void {
@@ -249,6 +266,7 @@ class CommandForm {
     /// Asks one question and waits for its end.
     private async one(options: Option[], what = ""): Promise<Job> {
         const form: Form = [["command", this.command.command], ...this.asked().form, ...options.map(([o, v]): [string, string] => ["option", v === "" ? o : `${o}=${v}`])];
+        const about = this.subject();
         let job = await post<Job>("ask", form);
         if (job.error) {
             this.note.textContent = job.error.message + (job.error.remedy ? "; " + job.error.remedy : "");
@@ -270,7 +288,10 @@ class CommandForm {
         if (job.report) {
             this.resultNumber = job.job;
             this.parts = job.report.parts;
+            this.about = about;
+            this.old.hidden = this.isCurrent();
             this.show();
+            this.answered();
         }
         return job;
     }

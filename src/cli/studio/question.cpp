@@ -34,7 +34,8 @@ namespace {
 constexpr std::size_t max_running = 4;  // questions at once: each may use all cores
 constexpr std::size_t max_kept = 64;    // results in memory, for reports
 
-/// What the page may ask. Options that name files (--out, --report, --certificate, --restart, --trajectory) are missing.
+/// What the page may ask. Options that name files (--out, --report, --certificate, --restart, --trajectory) are
+/// missing.
 const std::map<std::string, std::vector<std::string>>& allowed_words() {
     static const std::vector<std::string> all{"--set", "--project-initial"};
     static const std::map<std::string, std::vector<std::string>> words{
@@ -170,8 +171,8 @@ long Questions::ask(const QuestionWords& words, const std::string& file, const s
     run->file = file;
     run->text = text;
     const std::lock_guard lock(mutex_);
-    const auto running = std::count_if(runs_.begin(), runs_.end(),
-                                       [](const auto& r) { return r.second->state.status == "running"; });
+    const auto running =
+        std::count_if(runs_.begin(), runs_.end(), [](const auto& r) { return r.second->state.status == "running"; });
     if (static_cast<std::size_t>(running) >= max_running)
         throw Error(std::to_string(running) + " questions are being computed", {}, "cancel one of them");
     forget_oldest();
@@ -280,10 +281,10 @@ void Questions::compute(const std::shared_ptr<Run>& run) {
         ::waitpid(child.pid, &status, 0);
         const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         end.message = replaced(messages, folder.path().string() + "/", "");
-        end.status = code == done                                 ? "done"
-                     : code == bad_input                          ? "refused"
+        end.status = code == done                                   ? "done"
+                     : code == bad_input                            ? "refused"
                      : code == interrupted || run->cancelled.load() ? "cancelled"
-                                                                  : "failed";
+                                                                    : "failed";
         if (fs::exists(out) && !fs::is_empty(out)) {
             io::Report report = io::read_results({out.string()});
             for (io::ReportPart& part : report.parts) {

@@ -132,7 +132,8 @@ std::vector<std::pair<std::string, std::string>> assignments_in(const httplib::R
     for (std::size_t k = 0; k < request.get_param_value_count("set"); ++k) {
         const std::string text = request.get_param_value("set", k);
         const std::size_t equals = text.find('=');
-        if (equals == std::string::npos || equals == 0) throw Error("'" + text + "' is not an assignment", {"set", 0, 0});
+        if (equals == std::string::npos || equals == 0)
+            throw Error("'" + text + "' is not an assignment", {"set", 0, 0});
         list.emplace_back(text.substr(0, equals), text.substr(equals + 1));
     }
     return list;
@@ -153,9 +154,8 @@ public:
             const int on = 1;
             ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
         });
-        server_.set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-            return guard(request, response);
-        });
+        server_.set_pre_routing_handler(
+            [this](const httplib::Request& request, httplib::Response& response) { return guard(request, response); });
         server_.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
             response.status = 500;
             response.set_content("the studio failed to answer", "text/plain");
@@ -164,9 +164,9 @@ public:
     }
 
     void run(const std::function<void(const std::string&)>& ready, const std::function<bool()>& ends) {
-        const int port = options_.port == 0 ? server_.bind_to_any_port(loopback)
+        const int port = options_.port == 0                              ? server_.bind_to_any_port(loopback)
                          : server_.bind_to_port(loopback, options_.port) ? options_.port
-                                                                          : -1;
+                                                                         : -1;
         if (port <= 0)
             throw Error("port " + std::to_string(options_.port) + " of the loopback address cannot be used",
                         {"--port", 0, 0}, "another program may use it; give another --port");
@@ -209,7 +209,8 @@ private:
         if (site == "cross-site" || site == "same-site") return refuse(403, "wrong origin");
         const std::size_t end = request.path.find('/', 1);
         const std::string secret = request.path.substr(1, end == std::string::npos ? end : end - 1);
-        if (!same_secret(secret, options_.secret)) return refuse(403, "wrong address: use the one that saltus studio printed");
+        if (!same_secret(secret, options_.secret))
+            return refuse(403, "wrong address: use the one that saltus studio printed");
         return unhandled;
     }
 
@@ -302,7 +303,8 @@ private:
     static QuestionWords words_in(const httplib::Request& request) {
         QuestionWords words;
         words.command = request.get_param_value("command");
-        for (const auto& [name, value] : assignments_in(request)) words.options.emplace_back("--set", name + "=" + value);
+        for (const auto& [name, value] : assignments_in(request))
+            words.options.emplace_back("--set", name + "=" + value);
         if (request.has_param("project")) words.options.emplace_back("--project-initial", "");
         for (std::size_t k = 0; k < request.get_param_value_count("option"); ++k) {
             const std::string text = request.get_param_value("option", k);

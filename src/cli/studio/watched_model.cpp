@@ -47,8 +47,8 @@ ModelVersion WatchedModel::now() const {
     return version_;
 }
 
-/// Looks at the state of the file twenty times a second, which works on every file system. A changed file is read once its
-/// state has stayed the same between two looks: an editor may still be writing.
+/// Looks at the state of the file twenty times a second, which works on every file system. A changed file is read once
+/// its state has stayed the same between two looks: an editor may still be writing.
 void WatchedModel::watch(const std::stop_token& stop) {
     constexpr std::chrono::milliseconds between_looks{50};
     FileState known = state_of(path_), last = known;

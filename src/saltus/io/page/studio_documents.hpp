@@ -18,10 +18,10 @@ std::string studio_html(const std::string& file);
 
 /// A model file as the studio knows it.
 struct StudioModel {
-    long revision = 0;                   ///< number of this version of the file, from 1
-    std::string text;                    ///< the whole file
-    const Error* error = nullptr;        ///< why this version is refused; null: it is a model
-    long shown_revision = 0;             ///< the last version that is a model; 0: none was
+    long revision = 0;                    ///< number of this version of the file, from 1
+    std::string text;                     ///< the whole file
+    const Error* error = nullptr;         ///< why this version is refused; null: it is a model
+    long shown_revision = 0;              ///< the last version that is a model; 0: none was
     const model::Model* shown = nullptr;  ///< that model; null: none was
 };
 
@@ -37,11 +37,11 @@ std::string studio_error_json(long revision, const Error& error);
 /// A question that is computed.
 struct StudioJob {
     long number = 0;
-    std::string command;      ///< its words, for the reader
-    std::string status;       ///< running, done, failed, refused or cancelled
-    double seconds = 0.0;     ///< since it began, or that it took
-    double share = -1.0;      ///< of the work that is done, 0 to 1; negative: unknown
-    std::string message;      ///< why there is no result, or what the program said
+    std::string command;             ///< its words, for the reader
+    std::string status;              ///< running, done, failed, refused or cancelled
+    double seconds = 0.0;            ///< since it began, or that it took
+    double share = -1.0;             ///< of the work that is done, 0 to 1; negative: unknown
+    std::string message;             ///< why there is no result, or what the program said
     const Report* result = nullptr;  ///< its parts; null: not yet, or none
 };
 

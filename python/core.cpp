@@ -204,6 +204,7 @@ public:
         }
         return asked_;
     }
+    void ask() { asked_ = true; }
 
 private:
     std::chrono::steady_clock::time_point next_{};
@@ -224,9 +225,18 @@ std::unique_ptr<Motion> simulate(const Loaded& model, const cli::SimulateCommand
         return interrupt() || (command.common.seconds > 0.0 && elapsed.count() > command.common.seconds);
     };
     if (!progress.is_none()) {
-        options.progress = [&](double t) {
+        options.progress = [&, next = std::chrono::steady_clock::time_point{}](double t) mutable {
+            constexpr std::chrono::milliseconds between_calls{50};
+            const auto now = std::chrono::steady_clock::now();
+            if (now < next) return;
+            next = now + between_calls;
             const py::gil_scoped_acquire python;
-            progress(t, plan.t_end);
+            try {
+                progress(t, plan.t_end);
+            } catch (const py::error_already_set& e) {  // Ctrl-C may come while Python code runs
+                if (!e.matches(PyExc_KeyboardInterrupt)) throw;
+                interrupt.ask();
+            }
         };
     }
     const py::gil_scoped_release others_may_run;

@@ -3,7 +3,6 @@
 
 import csv
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from . import _core
 from ._error import Error
 from ._motion import Motion
 from ._program import option_words, run
+from ._progress import bar
 from ._result import Result
 
 
@@ -27,6 +27,10 @@ class Model:
     """A model. `load` and `model` make one.
 
     `name`, `coordinates`, `parameters` (values), `initial` (q and u at the start), `text` (the model file)
+
+    >>> m = saltus.load("models/bouncing-ball.toml")
+    >>> m.coordinates, m.parameters["g"]
+    (['y'], 9.81)
     """
 
     def __init__(self, text, file="model.toml", /, **parameters):
@@ -53,7 +57,12 @@ class Model:
         return dict(zip(self.coordinates, q)), dict(zip(self.coordinates, u))
 
     def with_(self, /, **parameters):
-        """The same model with other parameter values: `m.with_(mu=0.9)`."""
+        """The same model with other values of parameters, or of initial positions and velocities.
+
+        >>> m = saltus.load("models/bouncing-ball.toml").with_(e=0.5, y=2)
+        >>> m.initial[0]
+        {'y': 2.0}
+        """
         return Model(self.text, self.file, **{**self._set, **parameters})
 
     def __repr__(self):
@@ -69,11 +78,17 @@ class Model:
         """What the model is: `saltus check`."""
         return self._ask("check", options)
 
-    def simulate(self, t_end=None, *, samples=1001, progress=False, perturbed=False, project_initial=False,
+    def simulate(self, t_end=None, *, samples=1001, progress=None, perturbed=False, project_initial=False,
                  **options):
         """How does it move? A `Motion`. Options are those of `saltus simulate`: method, h, theta, rtol, atol,
         max_step, implicit, restitution, strict_energy, repair_energy, seconds. Ctrl-C ends the motion, which keeps
-        what exists with the status "interrupted"."""
+        what exists with the status "interrupted". A motion of more than two seconds shows a progress bar in terminals
+        and notebooks; progress=False shows none.
+
+        >>> r = saltus.load("models/bouncing-ball.toml").simulate(t_end=1)
+        >>> r.status, round(r.events[0].t, 6)
+        ('completed', 0.451524)
+        """
         if samples < 2:
             raise Error(f"samples is {samples}, it must be at least 2")
         command = _core.SimulateOptions()
@@ -89,11 +104,17 @@ class Model:
         if perturbed or project_initial:
             core = _core.load(self.text, self.file, list(self._set.items()), perturbed, project_initial)
         shown = {**given, "perturbed": perturbed, "project_initial": project_initial}
-        return Motion(_core.simulate(core, command, _bar() if progress else None), self, shown, samples)
+        with bar(progress) as show:
+            return Motion(_core.simulate(core, command, show), self, shown, samples)
 
     def sensitivity(self, wrt=None, **options):
         """How sensitive is the motion? `saltus sensitivity`; `at_end` are the derivatives of the final state,
-        `event_times` those of the event times."""
+        `event_times` those of the event times.
+
+        >>> d = saltus.load("models/bouncing-ball.toml").sensitivity(wrt="g", t_end=1)
+        >>> round(d.event_times[0]["dt"]["g"], 6)  # the first impact is at sqrt(2/g)
+        -0.023013
+        """
         words = {"wrt": ",".join([wrt] if isinstance(wrt, str) else wrt) if wrt else None, **options}
         document, code, command = self._run("sensitivity", words)
         return Sensitivity(document, code, command)
@@ -146,10 +167,10 @@ class Model:
 
     def _run(self, command, options):
         options = dict(options)
-        progress = options.pop("progress", False)
+        progress = options.pop("progress", None)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                document, code = run(self._words(command, options, folder), show_progress=progress)
+                document, code = run(self._words(command, options, folder), progress=progress)
             except Error as e:  # name the user's file, not its copy
                 if e.file.startswith(folder):
                     raise Error(e.message, self.file, e.line, e.column, e.remedy) from None
@@ -157,10 +178,20 @@ class Model:
         if str(document.get("file", "")).startswith(folder):
             document["file"] = self.file
         shown = {key: value for key, value in options.items() if key != "out"}
-        return document, code, lambda place: self._words(command, shown, place)
+        return document, code, Words(self, command, shown)
 
     def _ask(self, command, options):
         return Result(*self._run(command, options))
+
+
+class Words:
+    """The words of a command line about a model; a value, so that results can be pickled."""
+
+    def __init__(self, model, command, options):
+        self._model, self._command, self._options = model, command, options
+
+    def __call__(self, folder):
+        return self._model._words(self._command, self._options, folder)
 
 
 _simulate_options = {"t_end", "h", "theta", "rtol", "atol", "method", "restitution", "max_step", "implicit",
@@ -197,6 +228,27 @@ class Basin(Result):
         self.label = np.array([int(row[label]) for row in rows[1:]])
         self.time = np.array([float(row[label + 1] or "nan") for row in rows[1:]])
 
+    def to_dataframe(self):
+        """A pandas.DataFrame with a row for each start: its values, its label and the time at which it got there."""
+        import pandas
+
+        return pandas.DataFrame({**{name: self.starts[:, k] for k, name in enumerate(self.columns)},
+                                 "label": self.label, "time": self.time})
+
+    def to_xarray(self):
+        """An xarray.Dataset of label and time over the axes of the grid."""
+        import xarray
+
+        axes = [np.unique(self.starts[:, k]) for k in range(len(self.columns))]
+        shape = [len(a) for a in axes]
+        if np.prod(shape) != len(self.starts):
+            raise Error("the starts are not a grid", remedy="use to_dataframe()")
+        where = tuple(np.searchsorted(a, self.starts[:, k]) for k, a in enumerate(axes))
+        label, time = np.zeros(shape, dtype=int), np.full(shape, np.nan)
+        label[where], time[where] = self.label, self.time
+        return xarray.Dataset({"label": (self.columns, label), "time": (self.columns, time)},
+                              coords=dict(zip(self.columns, axes)))
+
     def plot(self, ax=None):
         """Draws the labels over the first two coordinates with matplotlib. Returns the axes."""
         import matplotlib.pyplot as plt
@@ -212,20 +264,20 @@ class Basin(Result):
         return ax
 
 
-def _bar():
-    """A function that shows the progress of a motion on standard error."""
-    def show(t, t_end):
-        sys.stderr.write(f"\rt = {t:.6g} of {t_end:.6g} ")
-        sys.stderr.flush()
-    return show
-
-
 def _build(text, file, parameters):
     return Model(text, file, **parameters)
 
 
 def load(path, /, **parameters):
-    """Reads a model file. Keywords change parameters: `saltus.load("rocking-bar.toml", mu=0.4)`."""
+    """Reads a model file. Keywords change parameters and initial values.
+
+    >>> saltus.load("models/rocking-bar.toml", mu=0.4).parameters["mu"]
+    0.4
+    >>> saltus.load("models/rocking-bar.toml", nu=0.4)
+    Traceback (most recent call last):
+    ...
+    saltus._error.Error: --set nu: the model has no parameter 'nu'; did you mean 'mu'?
+    """
     path = os.fspath(path)
     try:
         with open(path, encoding="utf-8") as file:
@@ -237,5 +289,10 @@ def load(path, /, **parameters):
 
 
 def model(text, /, **parameters):
-    """A model from the text of a model file."""
+    """A model from the text of a model file.
+
+    >>> text = "[system]\\nq = ['y']\\nT = \\"y'^2/2\\"\\n"
+    >>> saltus.model(text, **{"y'": 2}).simulate(t_end=1).at(1.0)["y"]
+    2.0
+    """
     return Model(text, "model.toml", **parameters)

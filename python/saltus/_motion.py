@@ -45,8 +45,8 @@ class State(Record):
     """A state: `s.t`, `s["phi"]`, `s["phi'"]`, `s.q` and `s.u`. With several times each is an array."""
 
     def __init__(self, t, q, u, coordinates):
-        names = {name: q[..., k] for k, name in enumerate(coordinates)}
-        names.update({name + "'": u[..., k] for k, name in enumerate(coordinates)})
+        names = {name: q[..., k][()] for k, name in enumerate(coordinates)}  # [()]: a number for a single time
+        names.update({name + "'": u[..., k][()] for k, name in enumerate(coordinates)})
         super().__init__({"t": t, "q": q, "u": u, **names})
 
 
@@ -66,7 +66,9 @@ class Motion(Result):
         document = json.loads(core.json())
         super().__init__(document, _exit_codes.get(document["status"], 3))
         if model is not None:
-            self._command = lambda folder: model._words("simulate", self._options, folder)
+            from ._model import Words  # here, because that module uses this one
+
+            self._command = Words(model, "simulate", self._options)
 
     @property
     def t(self):

@@ -7,9 +7,11 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 from ._error import Error, Failure
+from ._progress import bar
 
 done, bad_input, failed, interrupted = 0, 2, 3, 130  # exit codes of the program
 
@@ -74,25 +76,38 @@ def parse_error(text):
     return Error(message, place["file"], int(place["line"] or 0), int(place["column"] or 0), remedy)
 
 
-def run(words, folder=None, show_progress=False):
+def run(words, folder=None, progress=None):
     """Runs a command and returns its JSON document and its exit code. Bad input becomes an Error. Ctrl-C ends the
-    command, which keeps what it has: its document then says that it is partial."""
-    command = [program(), *words, "--json"]
-    if not show_progress:
-        command.append("--quiet")
-    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE,
-                               stderr=None if show_progress else subprocess.PIPE, start_new_session=True)
-    while True:
-        try:
-            out, complaints = process.communicate()
-            break
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGINT)
-    complaints = (complaints or b"").decode(errors="replace")
+    command, which keeps what it has: its document then says that it is partial. `progress`: see _progress.bar."""
+    command = [program(), *words, "--json", "--quiet", "--progress"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               start_new_session=True)
+    complaints, pieces = [], []
+    with process, bar(progress) as show:
+        def listen():
+            for line in process.stderr:
+                if not line.startswith(b"progress "):
+                    complaints.append(line)
+                elif show:
+                    show(float(line.split()[1]), 1.0)
+
+        listeners = [threading.Thread(target=listen),
+                     threading.Thread(target=lambda: pieces.append(process.stdout.read()))]
+        for listener in listeners:
+            listener.start()
+        while True:
+            try:
+                process.wait()
+                for listener in listeners:
+                    listener.join()
+                break
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)
+    out, said = b"".join(pieces), b"".join(complaints).decode(errors="replace")
     if process.returncode == bad_input:
-        raise parse_error(complaints)
+        raise parse_error(said)
     if not out.strip():
         if process.returncode == interrupted:
             raise KeyboardInterrupt
-        raise Failure(complaints.strip() or f"the program ended with exit code {process.returncode}")
+        raise Failure(said.strip() or f"the program ended with exit code {process.returncode}")
     return json.loads(out), process.returncode

@@ -22,7 +22,9 @@ class Record(Mapping):
         return len(self._document)
 
     def __getattr__(self, name):
-        if not name.startswith("_") and name in self._document:
+        if name.startswith("_"):
+            raise AttributeError(name)  # also before the document is there, while a pickle is read
+        if name in self._document:
             return wrap(self._document[name])
         raise AttributeError(f"there is no '{name}' here; there are {', '.join(map(str, self._document))}")
 

@@ -268,6 +268,56 @@ def test_linear_with_friction_slides_and_stops():
     assert m.simulate(t_end=1).at(1.0)["q1"] == pytest.approx(0.1, abs=1e-9)
 
 
+def test_all_results_are_pickled():
+    m = saltus.load(models / "rocking-bar.toml")
+    for r in (m.check(), m.sensitivity(wrt="mu", t_end=0.2), m.basin(phi=(-0.2, 0.2, 3), t_max=1, no_certify=True)):
+        copy = pickle.loads(pickle.dumps(r))
+        assert type(copy) is type(r) and copy.to_dict() == r.to_dict()
+    np.testing.assert_array_equal(copy.label, r.label)
+
+
+def test_initial_values_are_set_by_name():
+    m = saltus.model(BALL, y=20, **{"y'": -1})
+    assert m.initial == ({"y": 20.0}, {"y": -1.0})
+    assert m.simulate(t_end=2.5).events[0].t == pytest.approx((-1 + math.sqrt(401)) / 10, abs=1e-10)
+    assert m.check().energy.kinetic == pytest.approx(0.5)
+
+
+def test_progress_is_shown_where_it_is_wanted(capsys):
+    saltus.model(BALL, e=1).simulate(t_end=1e9, seconds=0.5, progress=True)
+    shown = capsys.readouterr().err
+    assert "%" in shown and "s left" in shown
+    saltus.model(BALL, e=1).simulate(t_end=1e9, seconds=0.5)  # no terminal, no bar
+    assert capsys.readouterr().err == ""
+    saltus.load(models / "rocking-bar.toml").basin(phi=(-0.5, 0.5, 40), t_max=3, no_certify=True, progress=True)
+    assert "%" in capsys.readouterr().err
+
+
+def test_examples_of_the_docstrings():
+    import doctest
+
+    folder = os.getcwd()
+    os.chdir(models.parent)
+    try:
+        found = doctest.testmod(saltus._model, extraglobs={"saltus": saltus})
+    finally:
+        os.chdir(folder)
+    assert found.failed == 0 and found.attempted > 8
+
+
+def test_stubs_name_what_the_module_has():
+    import ast
+
+    tree = ast.parse((Path(saltus.__file__).parent / "__init__.pyi").read_text(encoding="utf-8"))
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert set(saltus.__all__) == set(classes) | functions
+    for name, node in classes.items():
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                assert hasattr(getattr(saltus, name), member.name), f"{name}.{member.name}"
+
+
 def test_pages_in_notebooks():
     page = saltus.model(BALL).simulate()._repr_html_()
     assert page.startswith("<iframe") and "ball" in page
@@ -278,6 +328,8 @@ def test_tables_and_plots():
     r = saltus.model(BALL).simulate()
     pandas = pytest.importorskip("pandas")
     assert list(r.to_dataframe().columns) == ["t", "y", "y'"]
+    b = saltus.load(models / "rocking-bar.toml").basin(phi=(-0.2, 0.2, 3), **{"phi'": (-1, 1, 2)}, t_max=1)
+    assert list(b.to_dataframe().columns) == ["phi", "phi'", "label", "time"] and len(b.to_dataframe()) == 6
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     assert r.plot("y", "y'").get_xlabel() == "t"

@@ -28,7 +28,9 @@
 #include "cli/commands/simulate.hpp"
 #include "cli/commands/solve.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/progress.hpp"
 #include "cli/report_option.hpp"
+#include "cli/studio/studio.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/base/visible_text.hpp"
@@ -58,6 +60,8 @@ void add_output_options(CLI::App& command, cli::OutputOptions& options) {
                      "Also write a page of the results: --report FILE.html, or report.html in the folder of --out");
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
     command.add_flag("--quiet", options.quiet, "Print nothing but errors");
+    command.add_flag_callback("--progress", cli::write_progress_lines,
+                              "Lines \"progress 0.25\" on standard error, for other programs");
 }
 
 void add_time_limit(CLI::App& command, double& seconds) {
@@ -69,7 +73,7 @@ void add_time_limit(CLI::App& command, double& seconds) {
 
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
     command.add_option("model", options.model, "Model file (TOML)")->required(needs_model);
-    command.add_option("--set", options.set, "Parameter to change, name=value; repeatable")
+    command.add_option("--set", options.set, "Parameter or initial value (x or x') to change, name=value; repeatable")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
     add_output_options(command, options);
@@ -86,7 +90,7 @@ CLI::App* add_check(CLI::App& app, cli::Common& options) {
 }
 
 CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
-    CLI::App* command = app.add_subcommand("simulate", "Compute the motion of a model");
+    CLI::App* command = app.add_subcommand("simulate", "How does it move? The motion of a model");
     add_common(*command, c.common);
     command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
@@ -139,7 +143,7 @@ CLI::App* add_compare(CLI::App& app, cli::CompareCommand& c) {
 
 CLI::App* add_impact(CLI::App& app, cli::ImpactCommand& c) {
     CLI::App* command =
-        app.add_subcommand("impact", "Audit one collision (contact work, consistency), or all impacts of a trajectory");
+        app.add_subcommand("impact", "Do impacts create energy? One collision, or all impacts of a motion");
     add_common(*command, c.common, false);
     command
         ->add_option("--u-plus", c.u_plus, "Velocities after the impact, x=1,y=2; default: by the model's impact law")
@@ -188,7 +192,7 @@ CLI::App* add_equilibria(CLI::App& app, cli::EquilibriaCommand& c) {
 }
 
 CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
-    CLI::App* command = app.add_subcommand("sensitivity", "Derivatives of a motion and of its event times");
+    CLI::App* command = app.add_subcommand("sensitivity", "How sensitive is the motion? Its derivatives");
     add_common(*command, c.common);
     command
         ->add_option("--wrt", c.wrt, "With respect to: x (initial position), x' (initial velocity), parameters; x,x',k")
@@ -247,7 +251,8 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
 }
 
 CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
-    CLI::App* command = app.add_subcommand("certify", "Is rest attractive? The conditions of a theorem, one by one");
+    CLI::App* command =
+        app.add_subcommand("certify", "Is rest attractive? Does the controller reach its goal? Theorems");
     add_common(*command, c.common);
     command->add_option("--theorem", c.theorem, listing(proof::theorem_names(), "or") + "; default: the one that fits");
     command->add_option("--at", c.at, "Where to search for the equilibrium, x=1,y=2; default: the initial position")
@@ -354,6 +359,14 @@ CLI::App* add_gallery(CLI::App& app, cli::GalleryCommand& c) {
     return command;
 }
 
+CLI::App* add_studio(CLI::App& app, cli::StudioCommand& c) {
+    CLI::App* command = app.add_subcommand("studio", "A live page that follows a model file while it is edited");
+    command->add_option("model", c.model, "Model file (TOML)")->required();
+    command->add_option("--port", c.port, "Port on the loopback address; 0: any free one (0)");
+    command->footer("Example:  saltus studio models/rocking-bar.toml");
+    return command;
+}
+
 CLI::App* add_completion(CLI::App& app, std::string& kind) {
     CLI::App* command =
         app.add_subcommand("completion", "Print completion for a shell, the manual page, or the keys of model files");
@@ -373,8 +386,8 @@ CLI::App* add_schema(CLI::App& app) {
 // ---- the command line as a value, for help texts, completion and the manual page
 
 cli::OptionHelp option_help(const CLI::Option& option) {
-    static const std::vector<std::string> common{"--set",   "--out",     "--threads",         "--report", "--json",
-                                                 "--quiet", "--seconds", "--project-initial", "model"};
+    static const std::vector<std::string> common{"--set",   "--out",     "--threads",         "--report",   "--json",
+                                                 "--quiet", "--seconds", "--project-initial", "--progress", "model"};
     cli::OptionHelp o;
     o.positional = option.nonpositional() == false;
     for (const std::string& n : option.get_snames()) o.names.push_back("-" + n);
@@ -447,7 +460,7 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
     const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate", "--shard"},
-        alone{"--quiet", "--json", "--resume", "--check"};
+        alone{"--quiet", "--json", "--resume", "--check", "--progress"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const std::string& o) { return word == o || word.starts_with(o + "="); });
@@ -486,6 +499,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::MergeCommand merge_options;
     bool devices_json = false;
     cli::GalleryCommand gallery_options;
+    cli::StudioCommand studio_options;
     std::string completion_kind;
     const std::vector<Command> commands{
         {add_check(app, check_options), [&] { return cli::check(check_options); }, &check_options},
@@ -515,6 +529,7 @@ int parse_and_run(const std::vector<std::string>& words) {
          nullptr},
         {add_merge(app, merge_options), [&] { return cli::merge(merge_options); }, nullptr},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
+        {add_studio(app, studio_options), [&] { return cli::studio(studio_options); }, nullptr},
         {add_schema(app),
          [] {
              cli::print_document(io::model_schema());

@@ -11,11 +11,19 @@ namespace {
 
 constexpr std::chrono::seconds delay_before_first_line{2};
 constexpr std::chrono::milliseconds update_interval{250};
+constexpr std::chrono::milliseconds line_interval{100};
+
+bool lines = false;  ///< see write_progress_lines(); set before any thread starts
 
 }  // namespace
 
+void write_progress_lines() { lines = true; }
+
 Progress::Progress(double from, double to, bool wanted)
-    : from_(from), to_(to), wanted_(wanted && ::isatty(STDERR_FILENO) == 1), next_(start_ + delay_before_first_line) {}
+    : from_(from),
+      to_(to),
+      wanted_(lines || (wanted && ::isatty(STDERR_FILENO) == 1)),
+      next_(lines ? start_ : start_ + delay_before_first_line) {}
 
 Progress::~Progress() {
     if (shown_) std::fputs("\r\033[K", stderr);
@@ -25,9 +33,14 @@ void Progress::at(double t) {
     if (!wanted_ || !(t > from_)) return;
     const Clock::time_point now = Clock::now();
     if (now < next_) return;
+    const double share = (t - from_) / (to_ - from_);
+    if (lines) {
+        next_ = now + line_interval;
+        std::fprintf(stderr, "progress %.4f\n", share);
+        return;
+    }
     next_ = now + update_interval;
     shown_ = true;
-    const double share = (t - from_) / (to_ - from_);
     const double left = std::chrono::duration<double>(now - start_).count() * (1.0 - share) / share;
     std::fprintf(stderr, "\r%3.0f %%  t = %.6g of %.6g  ", 100.0 * share, t, to_);
     if (left < 120.0)

@@ -5,6 +5,10 @@
 
 namespace saltus::cli {
 
+/// From now on progress is written as lines "progress SHARE" with 0 <= SHARE <= 1, for other programs: also without a
+/// terminal, also if it is not wanted, and from the beginning. For --progress.
+void write_progress_lines();
+
 /// One line on standard error that shows how far a run is and how long it will still take. The line appears only on a
 /// terminal, after two seconds, and is removed by the destructor.
 class Progress {

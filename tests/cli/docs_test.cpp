@@ -270,7 +270,7 @@ TEST(Documentation, EveryBlockIsTrue) {
                     b.place, {"$ build/" + std::regex_replace(first, std::regex(":[0-9]+( |$)"), ":2$1"), "..."}};
                 ++commands;
                 run_commands(command, folder);
-            } else if (first.starts_with("[")) {
+            } else if (first.starts_with("[") || first.starts_with("parameters = ")) {
                 ++models;
                 check_model(b);
             } else if (has(b, "import ") || first.starts_with("def ")) {

@@ -645,6 +645,21 @@ TEST(ValidationOfNames, CoordinateInSetIsRefused) {
               "--set length: the model has no parameter 'length'; known are m, J, r, g, d, F0 and mu");
 }
 
+TEST(ValidationOfNames, SetReplacesInitialPositionsAndVelocities) {
+    const Text text = block();
+    const Model m = model::build(io::parse_model(text.text, text.file), set({{"y", "2*r + 0.5"}, {"y'", "-3"}}));
+    EXPECT_EQ(m.q0, (std::vector<double>{0.1, 1.5, 0.1}));
+    EXPECT_EQ(m.u0, (std::vector<double>{1.0, -3.0, 1.0}));
+    EXPECT_EQ(refusal(text, set({{"y", "1/0"}})).substr(0, 8), "--set y:");
+    EXPECT_EQ(refusal(text, set({{"y", "t"}})).substr(0, 7), "--set y");
+    // A start that --set makes inadmissible is refused as one of the file would be.
+    EXPECT_NE(refusal(text, set({{"y", "0.1"}})).find("floor"), std::string::npos);
+}
+
+TEST(ValidationOfNames, SetOfAMassPointIsRefused) {
+    EXPECT_NE(refusal(row(), set({{"p0.x", "1"}})).find("p0.x"), std::string::npos);
+}
+
 TEST(ValidationOfNames, BadExpressionInSetIsRefused) {
     EXPECT_EQ(refusal(block(), set({{"mu", "0.1*q"}})),
               "--set mu, column 5: undefined name 'q' in parameter 'mu'; known here are m, J, r, g, d, F0, mu and pi");

@@ -4,6 +4,7 @@ import { el } from "./dom";
 import { Projection, type Vec } from "./projection";
 import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
+import type { LivePlot } from "./timeplot";
 import type { Drawing, Motion, Shape } from "./report_document";
 
 /// The numbers of a drawing at one time, interpolated linearly between two samples.
@@ -64,7 +65,12 @@ function bounds(d: Drawing): [Vec, Vec] {
 
 /// The animation of a motion. It follows the clock.
 export function animation(m: Motion, clock: Clock): HTMLElement {
-    const d = m.drawing!;
+    return liveAnimation(m, clock).frame;
+}
+
+/// The same for motions of one model that change. The camera stays.
+export function liveAnimation(m: Motion, clock: Clock): LivePlot<[Motion]> {
+    let d = m.drawing!;
     const canvas = el("canvas", { class: "scene", role: "img", "aria-label": "animation of " + m.model });
     const forces = el("input", { type: "checkbox" });
     forces.checked = true;
@@ -78,16 +84,18 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
         clock.bar,
         el("div", { class: "hint" }, m.forces.length && d.contacts.length ? tools : null, el("span", {}, hint)),
     );
-    const values = new Values(d, m.t);
+    let values = new Values(d, m.t);
     const [low, high] = bounds(d);
     const draw = () => paint(clock.time());
     const projection = new Projection(canvas, d.dimension > 2, low, high, draw);
     const size = Math.hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
     // Ground first, bodies last; in space lines are in front of bodies.
     const order = { ground: 0, line: d.dimension > 2 ? 3 : 1, body: 2 };
-    const shapes = [...d.shapes].sort((a, b) => order[a.style] - order[b.style]);
+    const sorted = () => [...d.shapes].sort((a, b) => order[a.style] - order[b.style]);
+    let shapes = sorted();
     // The largest normal force has an arrow of a quarter of the drawing. 1e-300: no division by zero.
-    const largest = Math.max(1e-300, ...m.forces.flatMap((f) => f.N.map((v) => Math.abs(v ?? 0))));
+    const largestForce = () => m.forces.reduce((s, f) => f.N.reduce((r: number, v) => Math.max(r, Math.abs(v ?? 0)), s), 1e-300);
+    let largest = largestForce();
 
     const paint = (t: number) => {
         values.at(t);
@@ -239,9 +247,17 @@ export function animation(m: Motion, clock: Clock): HTMLElement {
     forces.onchange = draw;
     clock.follow(paint);
     new ResizeObserver(draw).observe(canvas);
-    onTheme(draw);
-    drawn.animations.push({ title: m.model, time: () => clock.time(), playing: () => clock.playing() });
-    return frame;
+    onTheme(draw, frame);
+    drawn.animations.push({ title: m.model, element: frame, time: () => clock.time(), playing: () => clock.playing() });
+    const update = (motion: Motion) => {
+        m = motion;
+        d = m.drawing!;
+        values = new Values(d, m.t);
+        shapes = sorted();
+        largest = largestForce();
+        draw();
+    };
+    return { frame, update };
 }
 
 /// The number of the arc at time t.

@@ -14,8 +14,8 @@ export class Clock {
     private readonly followers: ((t: number) => void)[] = [];
 
     constructor(
-        readonly begin: number,
-        readonly end: number,
+        public begin: number,
+        public end: number,
     ) {
         this.t = begin;
         // Real time if the motion takes 1.5 to 12 s. Otherwise it is shown in 8 s.
@@ -32,13 +32,19 @@ export class Clock {
         this.button.onclick = () => (this.running ? this.pause() : this.play());
         this.slider.oninput = () => {
             this.pause();
-            this.set(begin + (length * Number(this.slider.value)) / 1000);
+            this.set(this.begin + ((this.end - this.begin) * Number(this.slider.value)) / 1000);
         };
         choice.onchange = () => (this.speed = Number(choice.value));
         this.bar = el("div", { class: "clock" }, this.button, this.slider, this.readout, choice);
         this.set(begin);
     }
 
+    /// Another motion is shown; the time stays where it is, if the motion has it. Followers are not called.
+    span(begin: number, end: number): void {
+        [this.begin, this.end] = [begin, end];
+        this.t = Math.min(Math.max(this.t, begin), end);
+        this.slider.value = String((1000 * (this.t - begin)) / (end - begin || 1));
+    }
     time(): number {
         return this.t;
     }

@@ -13,6 +13,7 @@ export interface DrawnSeries {
 
 export interface DrawnPlot {
     title: string;
+    element?: HTMLElement;
     axes?: () => Record<string, string>; // labels of the axes
     scales?: () => Record<string, number[]>; // ranges of the axes
     series: () => DrawnSeries[];
@@ -20,9 +21,17 @@ export interface DrawnPlot {
 
 export interface DrawnAnimation {
     title: string;
+    element?: HTMLElement;
     time: () => number;
     playing: () => boolean;
 }
 
 export const drawn: { plots: DrawnPlot[]; animations: DrawnAnimation[] } = { plots: [], animations: [] };
 (window as any).saltus = drawn;
+
+/// Forgets what is no longer part of the page.
+export function forgetDrawn(): void {
+    const shown = (d: { element?: HTMLElement }) => !d.element || d.element.isConnected;
+    drawn.plots = drawn.plots.filter(shown);
+    drawn.animations = drawn.animations.filter(shown);
+}

@@ -5,7 +5,9 @@ import "./style.css";
 import { el } from "./dom";
 import { type Known, motionView } from "./motion_view";
 import { toggleTheme } from "./theme";
-import type { Motion, Part, Report } from "./report_document";
+import { knownOf } from "./known";
+import type { Part, Report } from "./report_document";
+import { startStudio } from "./studio";
 import { comparableMotions, partNames, runsView } from "./runs";
 import { numbersView, views } from "./views";
 
@@ -14,35 +16,6 @@ function header(report: Report): HTMLElement {
     button.onclick = toggleTheme;
     const back = report.back ? el("a", { class: "back", href: report.back.href }, "← " + report.back.text) : null;
     return el("header", {}, back, el("h1", {}, report.title), button);
-}
-
-/// Collects what equilibria, basins and certificates on this page say about the model, to draw it in phase planes.
-function knownOf(parts: Part[]): Known {
-    const known: Known = { sets: [] };
-    for (const p of parts) {
-        const m = p.data as Motion;
-        if (p.kind !== "motion" || !m.units) continue;
-        known.units = { time: m.units.time, force: m.units.force, q: Object.fromEntries(m.coordinates.map((c, k) => [c, m.units!.q[k]])) };
-    }
-    for (const kind of ["equilibria", "basin"])
-        for (const p of parts)
-            if (p.kind === kind && !known.sets.length) known.sets = p.data.sets ?? [];
-    known.basin = parts.find((p) => p.kind === "basin" && p.data.V)?.data;
-    const proof = parts.find((p) => p.kind === "certify" && p.data.verdict === "attractive" && typeof p.data.rho === "number");
-    if (proof) {
-        known.rho = proof.data.rho;
-        known.level = proof.data.rho + potentialAt(known.sets, proof.data.equilibrium?.q ?? {});
-    }
-    return known;
-}
-
-/// The potential energy of the equilibrium set that contains q; 0 if no set of the page contains it.
-function potentialAt(sets: any[], q: Record<string, number>): number {
-    const tolerance = 1e-6; // certificates and equilibria compute the set separately
-    const contains = (s: any) =>
-        Object.entries<[number, number]>(s.extent ?? {}).every(([n, r]) => q[n] === undefined || (q[n] > r[0] - tolerance && q[n] < r[1] + tolerance));
-    const set = sets.find(contains);
-    return typeof set?.potential?.[0] === "number" ? set.potential[0] : typeof set?.potential === "number" ? set.potential : 0;
 }
 
 /// The anchor of a part, for links.
@@ -59,6 +32,7 @@ function start(): void {
     const page = document.getElementById("page")!;
     const report: Report = JSON.parse(document.getElementById("saltus-report")!.textContent!);
     document.title = report.title + " – Saltus";
+    if (report.format === "saltus studio") return startStudio(page, report);
     page.append(header(report));
     const names = partNames(report.parts);
     const compared = comparableMotions(report.parts);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of a motion: summary, animation, curves over time, table of events, phase planes.
-import { animation } from "./animation";
+import { liveAnimation } from "./animation";
 import { Clock } from "./clock";
 import { contour, levels } from "./contour";
 import { el, facts, largest, num, section, table, verdict } from "./dom";
-import { type Line, type Stem, TimeGroup, timePlot } from "./timeplot";
+import { type Line, liveTimePlot, type Stem, TimeGroup } from "./timeplot";
 import type { Force, Motion, Plane } from "./report_document";
-import { type Layer, type Point, xyPlot } from "./xyplot";
+import { type Layer, liveXyPlot, type Plane as XyPlane, type Point } from "./xyplot";
 
 let motions = 0; // on this page; gives each motion its own cursor
 
@@ -17,10 +17,24 @@ export interface Known {
     rho?: number; // ρ*
     basin?: any; // the first basin with T + U over a plane
     units?: { time: string; force: string; q: Record<string, string> }; // by coordinate
+    live?: boolean; // the motion changes while it is shown
+    onPick?: (start: Record<string, number>) => void; // the user clicked on this start in a phase plane
 }
 
 /// All of a motion. Its plots share zoom and cursor; its animation and plots show the same time.
 export function motionView(m: Motion, known: Known): HTMLElement {
+    return liveMotionView(m, known).element;
+}
+
+/// A view whose motion can change. `update` returns false if the new motion needs other plots; it is then not shown.
+export interface LiveMotionView {
+    element: HTMLElement;
+    update: (m: Motion) => boolean;
+}
+
+const tables_delay = 200; // ms after the last change, then summary and events follow: they are slower than plots
+
+export function liveMotionView(m: Motion, known: Known): LiveMotionView {
     const view = el("div", { class: "motion" });
     const group = new TimeGroup(m.t, m.breaks, "motion" + motions++, withUnit("t", m.units?.time));
     const clock = new Clock(m.t_begin, m.t_end);
@@ -30,12 +44,70 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     };
     clock.follow((t) => group.mark(t));
     const top = el("div", { class: "columns" });
-    if (m.drawing) top.append(animation(m, clock));
-    top.append(summary(m));
-    view.append(top);
-    for (const w of m.warnings) view.append(el("p", { class: "warning" }, w));
+    const scene = m.drawing ? liveAnimation(m, clock) : null;
+    let about = summary(m);
+    if (scene) top.append(scene.frame);
+    top.append(about);
+    const warnings = el("div", {}, ...warningsOf(m));
+    const curves = timePlotsOf(m);
+    const plots = curves.map((p) => liveTimePlot(group, p.title, p.lines, p.options));
+    let events = eventTable(m, clock);
+    const planes = phasePlanes(m, known);
+    const pictures = planes.map((p) => liveXyPlot(p));
+    view.append(top, warnings, el("div", { class: "columns" }, ...plots.map((p) => p.frame)), events);
+    view.append(el("div", { class: "columns" }, ...pictures.map((p) => p.frame)));
+    const structure = structureOf(m, curves, planes);
+    let tables = 0; // timer
 
-    const plots = el("div", { class: "columns" });
+    const update = (motion: Motion): boolean => {
+        const newCurves = timePlotsOf(motion);
+        const newPlanes = phasePlanes(motion, known);
+        if (structureOf(motion, newCurves, newPlanes) !== structure) return false;
+        m = motion;
+        [group.t, group.breaks] = [m.t, m.breaks];
+        clock.span(m.t_begin, m.t_end);
+        // Plots outside of the window follow when there is time.
+        const seen = (frame: HTMLElement) => frame.getBoundingClientRect().top < innerHeight && frame.getBoundingClientRect().bottom > 0;
+        const work: [HTMLElement, () => void][] = [];
+        if (scene) work.push([scene.frame, () => scene.update(m)]);
+        plots.forEach((p, k) => work.push([p.frame, () => p.update(newCurves[k].lines, newCurves[k].options.stems ?? [])]));
+        pictures.forEach((p, k) => work.push([p.frame, () => p.update(newPlanes[k].layers)]));
+        const hidden = work.filter(([frame]) => !seen(frame));
+        for (const [frame, f] of work) if (seen(frame)) f();
+        clearTimeout(tables);
+        tables = window.setTimeout(() => {
+            for (const [, f] of hidden) f();
+            const [oldAbout, oldEvents] = [about, events];
+            oldAbout.replaceWith((about = summary(m)));
+            oldEvents.replaceWith((events = eventTable(m, clock)));
+            warnings.replaceChildren(...warningsOf(m));
+        }, tables_delay);
+        return true;
+    };
+    return { element: view, update };
+}
+
+/// Two motions with the same text here have the same plots.
+function structureOf(m: Motion, curves: TimePlot[], planes: XyPlane[]): string {
+    return JSON.stringify([
+        m.model, m.stepped, m.coordinates, m.drawing?.dimension, m.drawing?.shapes.length, m.drawing?.contacts, m.units,
+        curves.map((p) => [p.title, p.lines.map((l) => l.label), p.options.stems?.map((l) => l.label), p.options.range]),
+        planes.map((p) => [p.title, p.layers.map((l) => l.label)]),
+    ]);
+}
+
+const warningsOf = (m: Motion) => m.warnings.map((w) => el("p", { class: "warning" }, w));
+
+/// A plot over time as a value.
+interface TimePlot {
+    title: string;
+    lines: Line[];
+    options: { stems?: Stem[]; stemLabel?: string; label?: string; range?: [number, number] };
+}
+
+/// The plots over time of a motion.
+function timePlotsOf(m: Motion): TimePlot[] {
+    const plots: TimePlot[] = [];
     const many = m.q.length > 8; // then only the first six curves are visible at first
     const curves = (list: { name: string; values: (number | null)[] }[], suffix = ""): Line[] =>
         list.map((c, k) => ({ label: c.name + suffix, values: c.values, hidden: many && k > 5 }));
@@ -43,30 +115,24 @@ export function motionView(m: Motion, known: Known): HTMLElement {
     for (const g of byUnit(m)) {
         const title = (kind: string, unit: string) => kind + (unit ? ` in ${unit}` : "") + some;
         const [q, u] = [g.curves.map((k) => m.q[k]), g.curves.map((k) => m.u[k])];
-        plots.append(timePlot(group, title("Coordinates", g.unit), curves(q), { label: withUnit(listed(q.map((c) => c.name)), g.unit) }));
-        plots.append(timePlot(group, title("Velocities", g.rate), curves(u, "′"), { label: withUnit(listed(u.map((c) => c.name + "′")), g.rate) }));
+        plots.push({ title: title("Coordinates", g.unit), lines: curves(q), options: { label: withUnit(listed(q.map((c) => c.name)), g.unit) } });
+        plots.push({ title: title("Velocities", g.rate), lines: curves(u, "′"), options: { label: withUnit(listed(u.map((c) => c.name + "′")), g.rate) } });
     }
-    if (m.gaps.length) plots.append(timePlot(group, "Gaps", curves(m.gaps), { label: withUnit("gap gN", m.units?.length) }));
-    for (const o of obstacles(m)) plots.append(normalPlot(group, m, o));
+    if (m.gaps.length) plots.push({ title: "Gaps", lines: curves(m.gaps), options: { label: withUnit("gap gN", m.units?.length) } });
+    for (const o of obstacles(m)) plots.push(normalPlot(m, o));
     // Quantities of one unit share an axis.
     const unitOf = (name: string): string => /\[(.*)\]$/.exec(name)?.[1] ?? "";
     const units = [...new Set((m.outputs ?? []).map((c) => unitOf(c.name)))];
     for (const unit of units) {
         const list = (m.outputs ?? []).filter((c) => unitOf(c.name) === unit);
-        plots.append(timePlot(group, "Outputs" + (unit ? ` in ${unit}` : ""), curves(list)));
+        plots.push({ title: "Outputs" + (unit ? ` in ${unit}` : ""), lines: curves(list), options: {} });
     }
-    if (m.forces.length) plots.append(forcePlot(group, m));
-    if (m.energy.length) plots.append(energyPlot(group, m));
+    if (m.forces.length) plots.push(forcePlot(m));
+    if (m.energy.length) plots.push(energyPlot(m));
     const energy = largest(m.energy.flatMap((c) => c.values));
     const work = m.work.filter((w) => largest(w.values) > 1e-12 * energy); // less is rounding residue
-    if (work.length) plots.append(workPlot(group, m, work));
-    view.append(plots);
-
-    view.append(eventTable(m, clock));
-    const planes = el("div", { class: "columns" });
-    for (const p of phasePlanes(m, known)) planes.append(p);
-    view.append(planes);
-    return view;
+    if (work.length) plots.push(workPlot(m, work));
+    return plots;
 }
 
 /// An obstacle of mass points, with its place K + θ(t) and those of points along its normal.
@@ -99,10 +165,11 @@ export function nearObstacle(places: number[][]): [number, number] | undefined {
 const visible_points = 4; // of a plot along a normal; the others can be switched on
 
 /// Places along the normal of an obstacle, on an axis of their own, with the motion of the obstacle. [Alscher] Figure 2
-function normalPlot(group: TimeGroup, m: Motion, o: Obstacle): HTMLElement {
+function normalPlot(m: Motion, o: Obstacle): TimePlot {
     const lines: Line[] = o.points.map((c, k) => ({ label: c.name, values: c.values, hidden: k >= visible_points }));
     lines.push({ label: `obstacle ${o.name}`, values: o.place, hue: 7, dash: [5, 4] });
-    return timePlot(group, `Places along the normal of ${o.name}`, lines, { label: withUnit("n·x", m.units?.length), range: nearObstacle([o.place]) });
+    const options = { label: withUnit("n·x", m.units?.length), range: nearObstacle([o.place]) };
+    return { title: `Places along the normal of ${o.name}`, lines, options };
 }
 
 /// "x in m"; the name alone if the unit is unknown.
@@ -153,7 +220,7 @@ function summary(m: Motion): HTMLElement {
 export const forceName = (f: Force) => `${f.kind === "contact" || f.kind === "slider" ? "λ" : "ν"}N ${f.name}`;
 
 /// Contact forces over time; impulses as stems at the breaks.
-function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
+function forcePlot(m: Motion): TimePlot {
     const lines: Line[] = [];
     const stems: Stem[] = [];
     m.forces.forEach((f, i) => {
@@ -179,21 +246,19 @@ function forcePlot(group: TimeGroup, m: Motion): HTMLElement {
         if (acts) stems.push({ label: `ΛN ${f.name}`, at, hue: i });
     });
     const impulse = m.units ? `${m.units.force} ${m.units.time}` : undefined;
-    return timePlot(group, "Contact forces" + (stems.length ? ", impulses as stems" : ""), lines, {
-        stems,
-        label: withUnit("force λ", m.units?.force),
-        stemLabel: withUnit("impulse Λ", impulse),
-    });
+    const options = { stems, label: withUnit("force λ", m.units?.force), stemLabel: withUnit("impulse Λ", impulse) };
+    return { title: "Contact forces" + (stems.length ? ", impulses as stems" : ""), lines, options };
 }
 
-function energyPlot(group: TimeGroup, m: Motion): HTMLElement {
+function energyPlot(m: Motion): TimePlot {
     const [T, U] = m.energy;
     const total = T.values.map((v, k) => (v == null || U.values[k] == null ? null : v + U.values[k]!));
-    return timePlot(group, "Energy", [
+    const lines = [
         { label: "total", values: total },
         { label: "kinetic T", values: T.values },
         { label: "potential U", values: U.values },
-    ], { label: withUnit("energy", m.units?.energy) });
+    ];
+    return { title: "Energy", lines, options: { label: withUnit("energy", m.units?.energy) } };
 }
 
 /// The causes that change T + U, in words.
@@ -207,7 +272,7 @@ const causes: Record<string, string> = {
 };
 
 /// The work of each cause since the start, and the rest of the energy balance that no cause explains.
-function workPlot(group: TimeGroup, m: Motion, work: Motion["work"]): HTMLElement {
+function workPlot(m: Motion, work: Motion["work"]): TimePlot {
     const [T, U] = m.energy;
     const start = (T.values[0] ?? 0) + (U.values[0] ?? 0);
     const change = T.values.map((v, k) => (v ?? 0) + (U.values[k] ?? 0) - start);
@@ -217,11 +282,11 @@ function workPlot(group: TimeGroup, m: Motion, work: Motion["work"]): HTMLElemen
     const digits = 3e-6 * largest([...T.values, ...U.values]);
     const rest = change.map((c, k) => c - work.reduce((s, w) => s + (w.values[k] ?? 0), 0)).map((r) => (Math.abs(r) <= digits ? 0 : r));
     lines.push({ label: "unexplained", values: rest, hue: 6, dash: [2, 3] });
-    return timePlot(group, "Work balance", lines, { label: withUnit("work", m.units?.energy) });
+    return { title: "Work balance", lines, options: { label: withUnit("work", m.units?.energy) } };
 }
 
-function eventTable(m: Motion, clock: Clock): HTMLElement | string {
-    if (!m.events.length) return "";
+function eventTable(m: Motion, clock: Clock): HTMLElement {
+    if (!m.events.length) return el("div");
     const impulse = largest(m.events.flatMap((e) => (e.impulses ?? []).flatMap((r) => [r.N, ...r.T])));
     const energy = largest(m.events.flatMap((e) => [e.work, ...(e.energy ?? [])]));
     const jump = largest(m.events.map((e) => e.jump));
@@ -269,7 +334,7 @@ function eventTable(m: Motion, clock: Clock): HTMLElement | string {
 }
 
 /// For each of the first six coordinates the curve in (x, x′), interrupted where x′ jumps, over level lines of T + U.
-function phasePlanes(m: Motion, known: Known): HTMLElement[] {
+function phasePlanes(m: Motion, known: Known): XyPlane[] {
     const after = new Set(m.breaks);
     const initial = m.balance.initial;
     return m.q.slice(0, 6).map((q, i) => {
@@ -285,14 +350,14 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
         });
         const layers: Layer[] = [];
         const plane = m.planes.find((p) => p.coordinate === i);
-        if (plane) layers.push(...energyLevels(plane, initial, known));
+        if (plane || known.live) layers.push(...energyLevels(plane, initial, known));
         const rest = known.sets.flatMap((e): (Point | null)[] => {
             const r = e.extent?.[q.name];
             return r && Number.isFinite(r[0]) && Number.isFinite(r[1]) ? [[r[0], 0], [r[1], 0], null] : [];
         });
         if (rest.length) layers.push({ label: "equilibrium sets", kind: "path", points: rest, hue: 3, width: 5, aside: true });
         layers.push({ label: "motion", kind: "path", points, hue: 0, width: 1.8 });
-        if (jumps.length) layers.push({ label: "jumps", kind: "path", points: jumps, hue: 1, dash: [2, 3], width: 1 });
+        if (jumps.length || known.live) layers.push({ label: "jumps", kind: "path", points: jumps, hue: 1, dash: [2, 3], width: 1 });
         const last = points.length - 1;
         layers.push({
             label: "start and end",
@@ -302,24 +367,27 @@ function phasePlanes(m: Motion, known: Known): HTMLElement[] {
             hue: 2,
         });
         const unit = m.units?.q[m.coordinates.indexOf(q.name)] ?? "";
-        return xyPlot({
+        return {
             title: `Phase plane of ${q.name}`,
             x: withUnit(q.name, unit),
             y: withUnit(q.name + "′", unit && `${unit}/${m.units!.time}`),
             layers,
-        });
+            onPick: known.onPick && ((x: number, y: number) => known.onPick!({ [q.name]: x, [q.name + "'"]: y })),
+        };
     });
 }
 
 /// Level lines of T + U, the level of the initial state, and the certified level.
-function energyLevels(p: Plane, initial: number, known: Known): Layer[] {
-    const grid = { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
-    const lines = levels(grid, 7).flatMap((l) => contour(grid, l));
+function energyLevels(p: Plane | undefined, initial: number, known: Known): Layer[] {
+    const grid = p && { x: p.q, y: p.u, nx: p.nq, ny: p.nu, values: p.values };
+    const level = (v: number) => (grid ? contour(grid, v) : []); // while sliders move there is no plane
+    const lines = grid ? levels(grid, 7).flatMap(level) : [];
+    const text = known.live ? "T + U" : p!.least ? "least T + U" : "T + U, others as at the end";
     return [
-        { label: p.least ? "least T + U" : "T + U, others as at the end", kind: "path", points: lines, hue: 7, width: 0.7 },
-        { label: "T + U of the start", kind: "path", points: contour(grid, initial), hue: 4, width: 1.2, dash: [6, 4] },
+        { label: text, kind: "path", points: lines, hue: 7, width: 0.7 },
+        { label: "T + U of the start", kind: "path", points: level(initial), hue: 4, width: 1.2, dash: [6, 4] },
         ...(known.level === undefined
             ? []
-            : [{ label: `V = ρ* = ${num(known.rho)}`, kind: "path" as const, points: contour(grid, known.level), hue: 2, width: 2 }]),
+            : [{ label: `V = ρ* = ${num(known.rho)}`, kind: "path" as const, points: level(known.level), hue: 2, width: 2 }]),
     ];
 }

@@ -318,6 +318,7 @@ export function basinView(data: any, known: Known): HTMLElement {
                     [y[0] - dy / 2, y[1] + dy / 2],
                 ],
                 height: 560,
+                onPick: known.onPick && ((px: number, py: number) => known.onPick!({ [names[0]]: px, [names[1]]: py })),
             }),
         );
     }

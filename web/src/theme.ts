@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Light and dark theme.
 
-const listeners: (() => void)[] = [];
+let listeners: { f: () => void; element?: HTMLElement }[] = [];
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 /// The theme that the user chose, otherwise that of the system.
@@ -12,14 +12,18 @@ export function isDark(): boolean {
 
 export function toggleTheme(): void {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
-    for (const f of listeners) f();
+    for (const l of listeners) l.f();
 }
 
-/// Calls f when the theme changes, so that canvases are painted again.
-export function onTheme(f: () => void): void {
-    listeners.push(f);
+/// Calls f when the theme changes, so that canvases are painted again. `element` is what f paints.
+export function onTheme(f: () => void, element?: HTMLElement): void {
+    listeners.push({ f, element });
 }
-dark.addEventListener("change", () => listeners.forEach((f) => f()));
+/// Forgets those whose element is no longer part of the page.
+export function forgetDetached(): void {
+    listeners = listeners.filter((l) => !l.element || l.element.isConnected);
+}
+dark.addEventListener("change", () => listeners.forEach((l) => l.f()));
 
 /// The value of a colour variable of style.css.
 export function color(name: string): string {

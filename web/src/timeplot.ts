@@ -30,8 +30,8 @@ export class TimeGroup {
     onPick: (t: number) => void = () => {};
 
     constructor(
-        readonly t: number[],
-        readonly breaks: number[],
+        public t: number[],
+        public breaks: number[],
         readonly key: string,
         readonly label = "t", // of the axis of time
     ) {}
@@ -56,28 +56,42 @@ export class TimeGroup {
     }
 }
 
-/// A plot of curves over time. At a break a curve ends with its left limit and continues with its right limit; if both
-/// differ then a dotted line joins them.
-export function timePlot(
-    group: TimeGroup,
-    title: string,
-    lines: Line[],
-    options: { stems?: Stem[]; stemLabel?: string; height?: number; label?: string; range?: [number, number] } = {}, // range of y
-): HTMLElement {
-    const { t, breaks } = group;
+interface TimeOptions {
+    stems?: Stem[];
+    stemLabel?: string;
+    height?: number;
+    label?: string;
+    range?: [number, number]; // of y
+}
+
+/// A plot whose data can change. The new data must have the same curves and stems, in the same order.
+export interface LivePlot<Data extends unknown[]> {
+    frame: HTMLElement;
+    update: (...data: Data) => void;
+}
+
+/// The rows of a plot over time: times, curves and stems.
+interface Rows {
+    x: number[];
+    columns: (number | null)[][];
+    stemColumns: (number | null)[][];
+    breakRows: { row: number; at: number }[];
+    stemEnds: number[]; // least and largest stem, with 0
+}
+
+function rowsOf(t: number[], breaks: number[], given: Line[], stems: Stem[]): Rows {
     // Rounding residue is drawn as 0, so that an axis never magnifies it.
-    const residue = 1e-12 * lines.reduce((s, l) => Math.max(s, largest(l.values)), 0);
-    lines = lines.map((l) => ({ ...l, values: l.values.map((v) => (v != null && Math.abs(v) <= residue ? 0 : v)) }));
+    const residue = 1e-12 * given.reduce((s, l) => Math.max(s, largest(l.values)), 0);
+    const values = given.map((l) => l.values.map((v) => (v != null && Math.abs(v) <= residue ? 0 : v)));
     const after = new Set(breaks);
     const x: number[] = [];
-    const columns: (number | null)[][] = lines.map(() => []);
-    const stems = options.stems ?? [];
+    const columns: (number | null)[][] = given.map(() => []);
     const stemColumns: (number | null)[][] = stems.map(() => []);
     // A row without values is inserted at each break, which interrupts the curves. Stems have their values there.
     const breakRows: { row: number; at: number }[] = [];
     for (let k = 0; k < t.length; ++k) {
         x.push(t[k]);
-        lines.forEach((l, i) => columns[i].push(l.values[k]));
+        values.forEach((v, i) => columns[i].push(v[k]));
         stemColumns.forEach((c) => c.push(null));
         if (!after.has(k)) continue;
         breakRows.push({ row: x.length, at: k });
@@ -85,6 +99,20 @@ export function timePlot(
         columns.forEach((c) => c.push(null));
         stems.forEach((s, i) => stemColumns[i].push(s.at.get(k) ?? null));
     }
+    const stemEnds = stemColumns.flat().reduce((r: number[], v) => (v == null ? r : [Math.min(r[0], v), Math.max(r[1], v)]), [0, 0]);
+    return { x, columns, stemColumns, breakRows, stemEnds };
+}
+
+/// A plot of curves over time. At a break a curve ends with its left limit and continues with its right limit; if both
+/// differ then a dotted line joins them.
+export function timePlot(group: TimeGroup, title: string, lines: Line[], options: TimeOptions = {}): HTMLElement {
+    return liveTimePlot(group, title, lines, options).frame;
+}
+
+/// The same for data that change; the times are those of the group at each update.
+export function liveTimePlot(group: TimeGroup, title: string, lines: Line[], options: TimeOptions = {}): LivePlot<[Line[], Stem[]]> {
+    const stems = options.stems ?? [];
+    let { x, columns, stemColumns, breakRows, stemEnds } = rowsOf(group.t, group.breaks, lines, stems);
     const hue = (k: number) => curveColor(k < lines.length ? (lines[k].hue ?? k) : (stems[k - lines.length].hue ?? k));
 
     const frame = el("section", { class: "panel plot" }, el("h3", {}, title));
@@ -162,7 +190,6 @@ export function timePlot(
     };
     /// With stems both vertical axes have their zero at one height: the range of forces contains 0 and has room on each
     /// side on which there are stems, and the range of the stems is a multiple of it.
-    const stemEnds = stemColumns.flat().reduce((r: number[], v) => (v == null ? r : [Math.min(r[0], v), Math.max(r[1], v)]), [0, 0]);
     const withZero = (u: uPlot, min: number, max: number): [number, number] => {
         let [lo, hi] = around(u, Math.min(0, min ?? 0), Math.max(0, max ?? 0));
         const room = 0.25 * (hi - lo);
@@ -221,9 +248,10 @@ export function timePlot(
         if (plot.cursor.idx != null) group.onPick(x[plot.cursor.idx]);
     });
     fit(plot, frame, height);
-    onTheme(() => plot.redraw(false, true));
+    onTheme(() => plot.redraw(false, true), frame);
     drawn.plots.push({
         title,
+        element: frame,
         axes: () => ({ t: group.label, y: options.label ?? "", stem: options.stemLabel ?? "" }),
         scales: () => Object.fromEntries(Object.entries(plot.scales).map(([k, s]) => [k, [s.min ?? NaN, s.max ?? NaN]])),
         series: () =>
@@ -242,7 +270,11 @@ export function timePlot(
                 };
             }),
     });
-    return frame;
+    const update = (newLines: Line[], newStems: Stem[]) => {
+        ({ x, columns, stemColumns, breakRows, stemEnds } = rowsOf(group.t, group.breaks, newLines, newStems));
+        plot.setData([x, ...columns, ...stemColumns] as uPlot.AlignedData);
+    };
+    return { frame, update };
 }
 
 /// Lets the width of a plot follow its frame.

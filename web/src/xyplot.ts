@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { el, num } from "./dom";
 import { drawn } from "./drawn_registry";
 import { color, curveColor, onTheme } from "./theme";
-import { fit, wheelZoom } from "./timeplot";
+import { fit, type LivePlot, wheelZoom } from "./timeplot";
 
 export type Point = [number, number];
 
@@ -39,6 +39,7 @@ export interface Plane {
     rows?: string[]; // names of y = 0, 1, … in the place of numbers
     log?: boolean; // both axes logarithmic
     height?: number;
+    onPick?: (x: number, y: number) => void; // the user clicked here
 }
 
 /// The ranges of x and y over all layers, with 7 % of space around them.
@@ -60,7 +61,12 @@ function extent(layers: Layer[]): [Point, Point] {
 /// Draws a plot. uPlot gets the corners of the ranges as data, so that it scales the axes, and an empty series for each
 /// layer, so that it has a legend; the layers are painted by the draw hook.
 export function xyPlot(plane: Plane): HTMLElement {
-    const { layers } = plane;
+    return liveXyPlot(plane).frame;
+}
+
+/// The same for layers that change. The new ones must have the same kinds, labels and colours, in the same order.
+export function liveXyPlot(plane: Plane): LivePlot<[Layer[]]> {
+    let { layers } = plane;
     const frame = el("section", { class: "panel plot xy" }, el("h3", {}, plane.title));
     let [rx, ry] = plane.range ?? extent(layers);
     if (plane.log) {
@@ -202,7 +208,7 @@ export function xyPlot(plane: Plane): HTMLElement {
         ],
         axes: [axis(plane.x), axis(plane.y)],
         hooks: { draw: [paint] },
-        plugins: [wheelZoom(true), tip(plane, layers, shown)],
+        plugins: [wheelZoom(true), tip(plane, () => layers, shown)],
     };
     /// The ranges as data. With `equal` one of the two ranges is extended.
     const corners = (): uPlot.AlignedData => {
@@ -225,9 +231,11 @@ export function xyPlot(plane: Plane): HTMLElement {
     if (plane.equal) new ResizeObserver(() => plot!.setData(corners())).observe(plot.over);
     fit(plot, frame, height);
     const p = plot;
-    onTheme(() => p.redraw(false, true));
+    if (plane.onPick) pick(p, plane.onPick);
+    onTheme(() => p.redraw(false, true), frame);
     drawn.plots.push({
         title: plane.title,
+        element: frame,
         axes: () => ({ x: plane.x, y: plane.y }),
         series: () =>
             layers.map((l, k) => {
@@ -242,7 +250,25 @@ export function xyPlot(plane: Plane): HTMLElement {
                 };
             }),
     });
-    return frame;
+    const update = (newLayers: Layer[]) => {
+        layers = newLayers;
+        if (!plane.range) [rx, ry] = extent(layers);
+        p.setData(corners());
+    };
+    return { frame, update };
+}
+
+/// Calls f where the user clicks without dragging.
+function pick(u: uPlot, f: (x: number, y: number) => void): void {
+    const still = 4; // pixels that the pointer may move between press and release
+    let down: Point = [NaN, NaN];
+    u.over.style.cursor = "crosshair";
+    u.over.addEventListener("mousedown", (e) => (down = [e.clientX, e.clientY]));
+    u.over.addEventListener("click", (e) => {
+        if (!(Math.hypot(e.clientX - down[0], e.clientY - down[1]) <= still)) return;
+        const box = u.over.getBoundingClientRect();
+        f(u.posToVal(e.clientX - box.left, "x"), u.posToVal(e.clientY - box.top, "y"));
+    });
 }
 
 /// Writes the names beside their marks, each at the first of eight places where it covers no other name and no mark.
@@ -306,7 +332,7 @@ const decades: Pick<uPlot.Axis, "splits" | "values" | "filter"> = {
 };
 
 /// A text beside the pointer: the nearest visible point within 24 pixels, or the text of a layer.
-function tip(plane: Plane, layers: Layer[], shown: (u: uPlot, k: number) => boolean): uPlot.Plugin {
+function tip(plane: Plane, current: () => Layer[], shown: (u: uPlot, k: number) => boolean): uPlot.Plugin {
     const box = el("div", { class: "tip" });
     return {
         hooks: {
@@ -319,7 +345,7 @@ function tip(plane: Plane, layers: Layer[], shown: (u: uPlot, k: number) => bool
                 if (left == null || top == null || left < 0) return;
                 let best = 24;
                 let text: string | null = null;
-                layers.forEach((l, k) => {
+                current().forEach((l, k) => {
                     if (!shown(u, k)) return;
                     if (l.at) text = l.at(u.posToVal(left, "x"), u.posToVal(top, "y")) ?? text;
                     if (l.kind === "custom") return;

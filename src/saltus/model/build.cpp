@@ -726,6 +726,17 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
                         "use positions, shear and velocity there");
         values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + quoted(e.name), 0);
     }
+    // --set replaces initial positions by the name of the coordinate, velocities by its name with a prime.
+    for (const auto& [name, text] : options_.set) {
+        if (parameter_index_.contains(name) || name.ends_with('\'') == q) continue;
+        const std::string coordinate = q ? name : name.substr(0, name.size() - 1);
+        const Place place{"--set " + name, 0, 0};
+        const Expr value = parse(Field(expr::Source{text, place, {}}), "the initial value of " + quoted(name), 0);
+        if (!std::isfinite(value_of(value)))
+            throw Error("the initial value of " + quoted(name) + not_finite_text(value_of(value)), place,
+                        "look for a division by zero");
+        values[static_cast<std::size_t>(coordinate_of(coordinate, "--set", place))] = value;
+    }
     if (d_.perturbation)
         for (const Entry& e : q ? d_.perturbation->initial_q : d_.perturbation->initial_u) {
             Expr& value =

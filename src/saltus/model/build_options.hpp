@@ -9,7 +9,8 @@ namespace saltus::model {
 
 /// How a description becomes a model (build.hpp).
 struct BuildOptions {
-    /// (parameter, number or expression): replaces the value in the description.
+    /// (name, number or expression): replaces the value in the description. The name is that of a parameter, of a
+    /// coordinate x (its initial value), or x' (its initial velocity).
     std::vector<std::pair<std::string, std::string>> set;
     bool project_initial = false;  ///< move an initial state that penetrates or violates a constraint to the nearest
                                    ///< admissible one; otherwise such a state is an Error

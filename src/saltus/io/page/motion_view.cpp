@@ -481,12 +481,12 @@ Units units_of(const model::Description& d, const std::vector<std::string>& coor
     return units;
 }
 
-MotionView motion_view(const Trajectory& t, const model::Model* m) {
+MotionView motion_view(const Trajectory& t, const model::Model* m, EnergyPlanes planes) {
     MotionView view;
     view.trajectory = &t;
     Sampler(t, m, view).run();
     if (m == nullptr) return view;
-    add_planes(t, *m, view);
+    if (planes == EnergyPlanes::computed) add_planes(t, *m, view);
     if (m->drawing != nullptr && m->drawing->points > 0) add_points(t, *m->drawing, view);
     return view;
 }

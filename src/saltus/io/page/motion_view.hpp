@@ -69,9 +69,13 @@ struct MotionView {
     Units units;
 };
 
+/// Whether a view has the energy over phase planes. They can take longer than the motion itself.
+enum class EnergyPlanes { computed, left_out };
+
 /// Samples a motion. `model` must be the model that the motion was computed with. If it is null then the view has only
 /// coordinates, velocities and events.
-MotionView motion_view(const trajectory::Trajectory& trajectory, const model::Model* model);
+MotionView motion_view(const trajectory::Trajectory& trajectory, const model::Model* model,
+                       EnergyPlanes planes = EnergyPlanes::computed);
 
 /// The view as one JSON object (docs/report.md). `model` is the one that was given to `motion_view`; it may be null.
 std::string motion_json(const MotionView& view, const model::Model* model);

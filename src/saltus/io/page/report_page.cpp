@@ -3,6 +3,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/page/detail/json_text.hpp"
+#include "saltus/io/page/detail/page_frame.hpp"
 #include "saltus/io/page/embedded.hpp"
 
 namespace saltus::io {
@@ -54,16 +55,19 @@ std::string report_json(const Report& report) {
 
 bool has_interactive_page() { return !report_page_file()[0].content.empty(); }
 
-std::string report_html(const Report& report) {
-    if (!has_interactive_page()) return static_report_html(report);
+std::string page_with(const std::string& json) {
     const std::string_view page = report_page_file()[0].content;
     const std::size_t open = page.find(open_tag);
     SALTUS_EXPECT(open != std::string_view::npos);
     const std::size_t begin = open + open_tag.size(), end = page.find(close_tag, begin);
     std::string html(page.substr(0, begin));
-    html += safe_in_script(report_json(report));
+    html += safe_in_script(json);
     html += page.substr(end);
     return html;
+}
+
+std::string report_html(const Report& report) {
+    return has_interactive_page() ? page_with(report_json(report)) : static_report_html(report);
 }
 
 }  // namespace saltus::io

@@ -53,8 +53,10 @@ Json value(const ClaimValue& v) {
 
 Json model_part(const LoadedModel& loaded) {
     Json overrides = Json::object(), parameters = Json::object();
-    for (const auto& [name, text] : loaded.build.set) overrides[name] = text;
     for (const model::Parameter& p : loaded.model.settings->parameters) parameters[p.name] = exact(p.value);
+    // Initial values, which --set may change too, do not belong to the statement.
+    for (const auto& [name, text] : loaded.build.set)
+        if (parameters.contains(name)) overrides[name] = text;
     return {{"name", loaded.model.name},
             {"text", loaded.file.text},
             {"sha256", sha256(loaded.file.text)},

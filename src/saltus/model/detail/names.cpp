@@ -108,6 +108,8 @@ void Builder::declare_parameters() {
         parameter_index_[e.name] = i;
     }
     for (const auto& [name, text] : options_.set) {
+        const std::string_view base = name.ends_with('\'') ? std::string_view(name).substr(0, name.size() - 1) : name;
+        if (coordinate_index_.contains(base)) continue;  // an initial value, see initial_values()
         const auto found = parameter_index_.find(name);
         const Place place{"--set " + name, 0, 0};
         if (found == parameter_index_.end()) {

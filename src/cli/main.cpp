@@ -283,7 +283,8 @@ CLI::App* add_continue(CLI::App& app, cli::ContinueCommand& c) {
         app.add_subcommand("continue", "Follow periodic orbits or equilibria over a parameter, and name what changes");
     add_common(*command, c.orbit.common);
     command->add_option("--over", c.over, "The parameter and its range, NAME=FROM:TO");
-    command->add_option("--and", c.also, "A second parameter (not supported yet)");
+    command->add_option("--and", c.also,
+                        "Follow folds, doublings and grazings over a second parameter, too: NAME, or NAME=FROM:TO");
     command->add_flag("--equilibria", c.equilibria, "Follow equilibria; default without --period, --section, --settle");
     command->add_option("--step", c.step, "Largest step of the parameter, relative to the range (0.02)");
     command->add_option("--points", c.points, "Most points of a branch in one direction (1000)");

@@ -28,7 +28,8 @@ TEST(ContinueCommand, NamesTheFoldOfTheBouncingBall) {
 TEST(ContinueCommand, WritesItsPointsAndAPage) {
     const test::Folder results;
     const std::string folder = results.file("run");
-    const auto run = test::command(ball + "--over Gamma=1.2:1.4 --doublings 0 --quiet --report --out " + folder + period);
+    const auto run =
+        test::command(ball + "--over Gamma=1.2:1.4 --doublings 0 --quiet --report --out " + folder + period);
     EXPECT_EQ(run.code, 0) << run.out;
     EXPECT_TRUE(test::content_of(folder + "/branches.csv").starts_with("branch,Gamma,period,stability"));
     EXPECT_TRUE(test::content_of(folder + "/special.csv").starts_with("branch,kind,Gamma"));
@@ -37,7 +38,8 @@ TEST(ContinueCommand, WritesItsPointsAndAPage) {
 }
 
 TEST(ContinueCommand, KeepsThePointsOfARunThatIsEndedByTheClock) {
-    const auto run = test::command(ball + "--over Gamma=0.9:2 --step 1e-6 --points 1000000 --seconds 1 --json" + period);
+    const auto run =
+        test::command(ball + "--over Gamma=0.9:2 --step 1e-6 --points 1000000 --seconds 1 --json" + period);
     EXPECT_EQ(run.code, 130) << run.out.substr(0, 500);
     EXPECT_NE(run.out.find("\"status\": \"interrupted\""), std::string::npos);
     EXPECT_NE(run.out.find("\"multipliers\""), std::string::npos);
@@ -57,7 +59,10 @@ TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {
     refused("--over Gamma=1:2", "depends on time");
     refused("--over Gamma=1:2 --period 1 --equilibria", "equilibria have no period");
     refused("--over Gamma=1:2 --equilibria", "depends on time");
-    refused("--over Gamma=1:2 --period 1 --and e", "two parameters");
+    refused("--over Gamma=1:2 --period 1 --and ee", "did you mean");
+    refused("--over Gamma=1:2 --period 1 --and Gamma", "is the first parameter, too");
+    refused("--over Gamma=1:2 --period 1 --and e=0.6:0.9", "is not in its range");
+    refused("--over Gamma=1:2 --period 1 --and e=0.6", "is not a range of a parameter");
     refused("--over Gamma=1:2 --period 1 --points 0", "it must be at least 1");
     refused("--over Gamma=1:2 --period 1 --step -1", "--step");
 }

@@ -41,8 +41,7 @@ std::vector<const SpecialPoint*> of_kind(const Branch& b, const std::string& kin
 
 std::string kinds(const Branch& b) {
     std::string list;
-    for (const SpecialPoint& s : b.special)
-        list += s.kind + " " + std::to_string(s.at.parameter) + " " + s.text + "; ";
+    for (const SpecialPoint& s : b.special) list += s.kind + " " + std::to_string(s.at.parameter) + " " + s.text + "; ";
     return list;
 }
 
@@ -83,6 +82,33 @@ TEST(Branch, OfTheBouncingBallHasTheFoldAndTheDoublingOfTheExactMap) {
     EXPECT_EQ(doubled.points[0].events.size(), 2U);
 }
 
+/// Fold and doubling over e: the formulas of the exact map hold along both curves.
+TEST(Branch, OfTheBouncingBallHasTheCurvesOfTheExactMapOverTwoParameters) {
+    BranchOptions options = over("Gamma", 0.5, 1.3, 2.2);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.second = "e";
+    options.second_from = 0.4;
+    options.second_start = 0.5;
+    options.second_to = 0.6;
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_TRUE(all.failure.empty()) << all.failure;
+    int folds = 0, doublings = 0;
+    for (const SpecialCurve& c : all.curves) {
+        if (c.kind != "fold" && c.kind != "period doubling") continue;
+        (c.kind == "fold" ? folds : doublings) += 1;
+        EXPECT_EQ(c.second.front(), 0.4) << c.kind << " " << c.reason;
+        EXPECT_EQ(c.second.back(), 0.6) << c.kind << " " << c.reason;
+        for (std::size_t k = 0; k < c.points.size(); ++k) {
+            const double e = c.second[k], fold = pi * (1 - e) / (1 + e);
+            const double doubling = std::hypot(fold, 2 * (1 + e * e) / ((1 + e) * (1 + e)));
+            EXPECT_NEAR(c.points[k].parameter, c.kind == "fold" ? fold : doubling, 1e-10) << e;
+        }
+    }
+    EXPECT_EQ(folds, 1);
+    EXPECT_EQ(doublings, 1);
+}
+
 BranchOptions stopped(double from, double start, double to) {
     BranchOptions options = over("F0", from, start, to);
     options.build.set = {{"c", "0.1"}, {"w", "1"}, {"s", "1"}};
@@ -98,6 +124,25 @@ TEST(Branch, OfTheImpactOscillatorGrazesWhereTheAmplitudeReachesTheStop) {
     const auto grazing = of_kind(all.branches[0], "grazing");
     ASSERT_FALSE(grazing.empty()) << kinds(all.branches[0]);
     EXPECT_NEAR(grazing[0]->at.parameter, 0.1, 1e-10);
+}
+
+/// The linear oscillator reaches the stop at A = s √((1−ω²)² + (cω)²).
+TEST(Branch, OfTheImpactOscillatorHasTheGrazingCurveOfTheLinearOscillator) {
+    BranchOptions options = stopped(0.02, 0.05, 0.3);
+    options.second = "w";
+    options.second_from = 0.95;
+    options.second_start = 1.0;
+    options.second_to = 1.05;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    const auto curve =
+        std::find_if(all.curves.begin(), all.curves.end(), [](const SpecialCurve& c) { return c.kind == "grazing"; });
+    ASSERT_NE(curve, all.curves.end());
+    EXPECT_EQ(curve->second.front(), 0.95) << curve->reason;
+    EXPECT_EQ(curve->second.back(), 1.05) << curve->reason;
+    for (std::size_t k = 0; k < curve->points.size(); ++k) {
+        const double w = curve->second[k];
+        EXPECT_NEAR(curve->points[k].parameter, std::hypot(1 - w * w, 0.1 * w), 1e-10) << w;
+    }
 }
 
 TEST(Branch, OfTheImpactOscillatorHasTheOrbitOfIndependentValues) {
@@ -116,10 +161,10 @@ TEST(Branch, OfTheImpactOscillatorHasTheOrbitOfIndependentValues) {
 TEST(Branch, OfAnAutonomousSystemFindsThePeriods) {
     BranchOptions options = over("eps", 0.5, 0.6, 1.0);
     options.orbit.settle = 60;
-    const Branches all = continue_orbits(
-        text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"eps*(1 - x^2)*x'\" }\n"
-             "[parameters]\neps = 0.6\n[initial]\nq = { x = 1 }\n"),
-        options);
+    const Branches all =
+        continue_orbits(text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"eps*(1 - x^2)*x'\" }\n"
+                             "[parameters]\neps = 0.6\n[initial]\nq = { x = 1 }\n"),
+                        options);
     ASSERT_EQ(all.branches.size(), 1U) << all.failure;
     ASSERT_EQ(all.branches[0].points.back().parameter, 1.0) << all.branches[0].reason;
     EXPECT_NEAR(all.branches[0].points.back().period, 6.6632868593231, 1e-9);
@@ -207,14 +252,23 @@ TEST(EquilibriumBranch, OpensAContactWhereItsForceVanishes) {
 
 /// Van der Pol's oscillator: its damping is negative for p > 0.
 TEST(EquilibriumBranch, NamesWhereOscillationsBeginToGrow) {
-    const Branches all = continue_equilibria(
-        text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"(p - x^2)*x'\" }\n"
-             "[parameters]\np = -0.5\n"),
-        over("p", -0.5, -0.5, 0.5));
+    const Branches all =
+        continue_equilibria(text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"(p - x^2)*x'\" }\n"
+                                 "[parameters]\np = -0.5\n"),
+                            over("p", -0.5, -0.5, 0.5));
     ASSERT_EQ(all.branches.size(), 1U) << all.failure;
     const auto hopf = of_kind(all.branches[0], "hopf");
     ASSERT_EQ(hopf.size(), 1U) << kinds(all.branches[0]);
     EXPECT_NEAR(hopf[0]->at.parameter, 0.0, 1e-12);
+}
+
+/// The initial position is in the air, where gravity has no balance: a search finds the bar on both ends.
+TEST(EquilibriumBranch, BeginsAtAnEquilibriumThatASearchFinds) {
+    const Branches all = continue_equilibria(shipped("rocking-bar"), over("g", 5.0, 9.81, 20.0));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    EXPECT_EQ(all.branches[0].reason, "both ends: the end of the range");
+    EXPECT_EQ(all.branches[0].points.back().closed.size(), 2U);
+    EXPECT_NEAR(all.branches[0].points.back().state.q[1], 0.0, 1e-12);
 }
 
 TEST(EquilibriumBranch, RefusesModelsThatDependOnTime) {

@@ -13,15 +13,16 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
-#include "saltus/model/evaluate.hpp"
 #include "saltus/orbit/detail/branch_problem.hpp"
+#include "saltus/orbit/detail/special_points.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::orbit {
 
 namespace {
 
-// Lengths along a branch are measured in z/scale: 1 is a change of the state by its size, or the range of the parameter.
+// Lengths along a branch are measured in z/scale: 1 is a change of the state by its size, or the range of the
+// parameter.
 constexpr double first_step = 2e-3;
 constexpr double longest_step = 0.1;
 /// A branch ends as a numerical failure if even a step of this length fails.
@@ -46,27 +47,6 @@ constexpr double located = 1e-14;
 constexpr int points_to_boundary = 80;
 
 using trajectory::EventKind;
-
-/// Functions along a branch that are zero at special points without a change of the order of events.
-struct Tests {
-    double fold;      ///< dp/ds
-    double unit;      ///< Π(μ − 1) over all multipliers but the trivial one
-    double doubling;  ///< Π(μ + 1)
-    double torus;     ///< Π_{i<j}(1 − μ_i μ_j): a pair on the unit circle, or two real multipliers with the product 1
-};
-
-Tests tests_of(const OrbitPoint& p) {
-    std::complex<double> unit = 1.0, doubling = 1.0, torus = 1.0;
-    const std::vector<std::complex<double>>& mu = p.multipliers.values;
-    for (std::size_t i = 0; i < mu.size(); ++i) {
-        if (p.multipliers.trivial && *p.multipliers.trivial == i) continue;
-        unit *= mu[i] - 1.0;
-        doubling *= mu[i] + 1.0;
-        for (std::size_t j = i + 1; j < mu.size(); ++j)
-            if (!(p.multipliers.trivial && *p.multipliers.trivial == j)) torus *= 1.0 - mu[i] * mu[j];
-    }
-    return {p.slope(), unit.real(), doubling.real(), torus.real()};
-}
 
 bool signs_differ(double a, double b) { return (a < 0.0) != (b < 0.0); }
 
@@ -114,23 +94,6 @@ double shortest_interval(const OrbitPoint& p) {
     return shortest;
 }
 
-/// The extrapolation of parameter values p(ψ) to ψ = 0 by polynomials (Neville), and the difference between the last
-/// two orders as an estimate of its error.
-std::pair<double, double> extrapolate(const std::vector<std::pair<double, double>>& points) {
-    std::vector<double> value;
-    for (const auto& [psi, p] : points) value.push_back(p);
-    double error = std::numeric_limits<double>::infinity(), best = value.back();
-    for (std::size_t order = 1; order < points.size(); ++order) {
-        for (std::size_t k = points.size() - 1; k >= order; --k) {
-            const double a = points[k - order].first, b = points[k].first;
-            value[k] = (a * value[k] - b * value[k - 1]) / (a - b);
-        }
-        const double change = std::abs(value.back() - best);
-        if (change < error) error = change, best = value.back();
-    }
-    return {best, error};
-}
-
 /// Follows one branch in one direction.
 class Walk {
 public:
@@ -143,6 +106,7 @@ public:
     std::vector<BranchPoint> points;
     std::vector<SpecialPoint> special;
     std::vector<Doubling> doublings;
+    std::vector<SpecialSeed> seeds;  ///< for curves over two parameters
     std::string reason;
     bool failed = false, interrupted = false, closed = false;
     std::optional<SpecialPoint> boundary;  ///< walks to the next boundary: where the order of events changes
@@ -173,8 +137,10 @@ public:
                     continue;
                 }
                 if (refused)
-                    return end(p, options_.parameter + " is not admissible beyond " + number_text(p.parameter()) + ": " +
-                                      problem_.failure(), false);
+                    return end(p,
+                               options_.parameter + " is not admissible beyond " + number_text(p.parameter()) + ": " +
+                                   problem_.failure(),
+                               false);
                 if (!pass(p, h, std::nullopt)) return;
                 h = first_step;
                 continue;
@@ -190,8 +156,10 @@ public:
             }
             if (!problem_.repeats(*q)) {
                 failed = true;
-                return end(p, "beyond, the motion closes after one period and then does not repeat: the excitation has "
-                              "another period", false);
+                return end(p,
+                           "beyond, the motion closes after one period and then does not repeat: the excitation has "
+                           "another period",
+                           false);
             }
             find_special(p, *q, h);
             if (first != nullptr && returns_to(*first, p, *q)) {
@@ -249,8 +217,7 @@ private:
     }
 
     std::optional<OrbitPoint> at_length(const OrbitPoint& p, double s) {
-        std::optional<OrbitPoint> q =
-            problem_.correct(p, p.z + s * p.tangent.cwiseProduct(p.scale), p.tangent);
+        std::optional<OrbitPoint> q = problem_.correct(p, p.z + s * p.tangent.cwiseProduct(p.scale), p.tangent);
         if (q && !same_order(p.order, q->order)) q.reset();
         if (q && turned(p, *q) < 0.0) q->tangent = -q->tangent;
         return q;
@@ -295,7 +262,10 @@ private:
             std::optional<OrbitPoint> m = locate(p, q, test, error);
             if (!m) return m;
             const double s = p.tangent.dot((m->z - p.z).cwiseQuotient(p.scale));
-            found.push_back({s, {kind, std::max(error, smallest_error(m->parameter())), problem_.describe(*m), points.size(), "", "", ""}});
+            if (std::string(kind) != "branch point") seeds.push_back({kind, *m, problem_.multiple(), "", {}});
+            found.push_back({s,
+                             {kind, std::max(error, smallest_error(m->parameter())), problem_.describe(*m),
+                              points.size(), "", "", ""}});
             return m;
         };
         if (signs_differ(a.fold, b.fold))
@@ -308,7 +278,7 @@ private:
         if (signs_differ(a.torus, b.torus)) {
             const std::optional<OrbitPoint> m = note(&Tests::torus, "torus");
             // Two real multipliers with the product 1 are no bifurcation.
-            if (m && !pair_on_circle(*m)) found.pop_back();
+            if (m && !pair_on_circle(*m)) found.pop_back(), seeds.pop_back();
         }
         std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
         for (auto& [s, point] : found) special.push_back(std::move(point));
@@ -356,7 +326,8 @@ private:
         s.at = problem_.describe(p);
         s.index = points.size();
         s.before = list_of(p);
-        // The distance to the orbit beyond, in the parameter; to first order, and to second where the branch is vertical.
+        // The distance to the orbit beyond, in the parameter; to first order, and to second where the branch is
+        // vertical.
         s.error = (confirmed * std::abs(p.slope()) + confirmed * confirmed) * (options_.to - options_.from) +
                   4e-16 * std::abs(p.parameter());
         if (beyond) s.kind = kind_of_change(order, beyond->order), s.after = list_of(*beyond);
@@ -364,7 +335,10 @@ private:
         if (s.kind.empty() || s.kind == "grazing") {
             const auto [gap, contact] = nearest_gap(*p.model, p.r.motion, "");
             if (s.kind.empty() && !contact.empty() && gap < 1e-6) s.kind = "grazing";
-            if (s.kind == "grazing" && !contact.empty()) extrapolate_gap(p, contact, s);
+            if (s.kind == "grazing" && !contact.empty()) {
+                extrapolate_gap(p, contact, s);
+                seeds.push_back({"grazing", p, problem_.multiple(), contact, s.at.parameter});
+            }
         }
         if (s.kind == "impact vanishes") extrapolate_impulse(s);
         extrapolate_interval(p, s);
@@ -375,14 +349,18 @@ private:
         }
         if (cross(p, whole, beyond, s)) return true;
         if (s.kind.empty()) {
-            end(p, "no orbit was found beyond " + options_.parameter + " = " + number_text(p.parameter()) +
-                       (problem_.failure().empty() ? "" : ": " + problem_.failure()), true);
+            end(p,
+                "no orbit was found beyond " + options_.parameter + " = " + number_text(p.parameter()) +
+                    (problem_.failure().empty() ? "" : ": " + problem_.failure()),
+                true);
             return false;
         }
         s.after.clear();
         special.push_back(s);
-        end(p, s.kind + " at " + options_.parameter + " = " + number_text(s.at.parameter) +
-                   ": no orbit with another order of events was found next to it", false);
+        end(p,
+            s.kind + " at " + options_.parameter + " = " + number_text(s.at.parameter) +
+                ": no orbit with another order of events was found next to it",
+            false);
         return false;
     }
 
@@ -391,8 +369,8 @@ private:
         return 2.0 * options_.orbit.method.rtol * std::max(std::abs(parameter), options_.to - options_.from);
     }
 
-    /// Adds a value ψ of an orbit to a list from which its zero is extrapolated, the last orbit first. Neighbours in the
-    /// list differ by at least a factor, so that rounding does not matter. Returns whether more are useful.
+    /// Adds a value ψ of an orbit to a list from which its zero is extrapolated, the last orbit first. Neighbours in
+    /// the list differ by at least a factor, so that rounding does not matter. Returns whether more are useful.
     static bool take(std::vector<std::pair<double, double>>& list, double psi, double parameter) {
         constexpr double ratio = 1.6;
         constexpr std::size_t most = 6;
@@ -478,6 +456,7 @@ private:
                 special.push_back(*k);
             }
             for (Doubling& d : back.doublings) doublings.push_back(std::move(d));
+            for (SpecialSeed& seed : back.seeds) seeds.push_back(std::move(seed));
             points.insert(points.end(), back.points.rbegin(), back.points.rend());
             next = std::move(q);
             return true;
@@ -530,50 +509,6 @@ private:
         for (const trajectory::Event& e : p.r.motion.events)
             for (const trajectory::Reaction& r : e.impulses) largest = std::max(largest, std::abs(r.N));
         return largest;
-    }
-
-    /// The least minimum of a gap on an arc on which the contact is open, relative to the largest gap, and the name of
-    /// the contact; 1 and no name if no gap has a minimum. `only`: of this contact; "": of all.
-    static std::pair<double, std::string> nearest_gap(const model::Model& m, const trajectory::Trajectory& motion,
-                                                      const std::string& only) {
-        constexpr int samples = 200;   // of an arc
-        constexpr int bisections = 50;  // to rounding of the time; the minimum is then exact to rounding
-        model::Workspace workspace(m);
-        model::Terms terms(m.layout());
-        double least = 1.0;
-        std::string name;
-        for (std::size_t c = 0; c < m.contacts.size(); ++c) {
-            if (!only.empty() && m.contacts[c].name != only) continue;
-            const int row = m.contacts[c].row;
-            double nearest = std::numeric_limits<double>::infinity(), largest = 0.0;
-            const auto rate = [&](double t) {
-                const trajectory::State x = motion.right(t);
-                model::evaluate(m, workspace, t, x.q, x.u, terms);
-                largest = std::max(largest, terms.positions[static_cast<std::size_t>(row)]);
-                return model::row_velocity(m.layout(), terms, row, x.u);
-            };
-            for (const trajectory::Arc& arc : motion.arcs) {
-                if (arc.steps.empty() || c >= arc.modes.size() || arc.modes[c] != trajectory::Mode::open) continue;
-                double from = arc.t_begin, before = rate(from);
-                for (int k = 1; k < samples; ++k) {
-                    const double to = arc.t_begin + (arc.t_end - arc.t_begin) * k / samples;
-                    const double after = rate(to);
-                    if (before < 0.0 && after >= 0.0) {
-                        double a = from, b = to;
-                        for (int r = 0; r < bisections; ++r) {
-                            const double middle = 0.5 * (a + b);
-                            (rate(middle) < 0.0 ? a : b) = middle;
-                        }
-                        rate(b);
-                        nearest = std::min(nearest, terms.positions[static_cast<std::size_t>(row)]);
-                    }
-                    from = to, before = after;
-                }
-            }
-            if (largest > 0.0 && nearest < least * largest)
-                least = std::max(nearest, 0.0) / largest, name = m.contacts[c].name;
-        }
-        return {least, name};
     }
 
     /// Whether both halves of an orbit are the same motion, up to a part of its size.
@@ -644,8 +579,8 @@ Branch joined(Walk& down, const BranchPoint& first, Walk& up) {
         s.index += below + 1;
         b.special.push_back(std::move(s));
     }
-    b.reason = down.reason.empty()      ? up.reason
-               : up.reason.empty()      ? down.reason
+    b.reason = down.reason.empty()        ? up.reason
+               : up.reason.empty()        ? down.reason
                : down.reason == up.reason ? "both ends: " + up.reason
                                           : "lower end: " + down.reason + "; upper end: " + up.reason;
     b.failed = down.failed || up.failed;
@@ -752,6 +687,14 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
     Branch b = joined(down, first, up);
     b.multiple = orbit.multiple;
     out.branches.push_back(std::move(b));
+    if (!options.second.empty()) {
+        for (Walk* const walk : {&down, &up})
+            for (const SpecialSeed& seed : walk->seeds) {
+                if (options.interrupted && options.interrupted()) return;
+                out.curves.push_back(follow_special(description, options, seed, drifting));
+            }
+        return;
+    }
     Switches(description, options, out).follow(doublings, orbit.multiple, drifting, 0);
 }
 
@@ -761,6 +704,7 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
     SALTUS_EXPECT(options.from < options.to && options.from <= options.start && options.start <= options.to);
     Branches out;
     out.parameter = options.parameter;
+    out.second = options.second;
     out.complete = true;
     std::vector<Orbit> orbits;
     {

@@ -16,16 +16,20 @@ namespace saltus::orbit {
 
 /// Which branch of orbits or equilibria is followed.
 struct BranchOptions {
-    std::string parameter;          ///< name of the varied parameter
-    double from = 0.0, to = 0.0;    ///< its range, from < to
-    double start = 0.0;             ///< its value for the first orbit or equilibrium, within the range
-    model::BuildOptions build;      ///< other parameters
-    std::string period;             ///< excited models: period of the excitation, an expression of parameters
-    Options orbit;                  ///< how the first orbit is found; `period` in it is not read
-    int search = 0;                 ///< number of starts of the search for first orbits; 0: one search from the guess
-    double step = 0.02;             ///< largest step of the parameter, relative to the range, > 0
-    int max_points = 1000;          ///< of one branch in one direction
-    int doublings = 1;              ///< how often branches of doubled period are followed: 0 never, 2 also theirs
+    std::string parameter;        ///< name of the varied parameter
+    double from = 0.0, to = 0.0;  ///< its range, from < to
+    double start = 0.0;           ///< its value for the first orbit or equilibrium, within the range
+    model::BuildOptions build;    ///< other parameters
+    std::string period;           ///< excited models: period of the excitation, an expression of parameters
+    Options orbit;                ///< how the first orbit is found; `period` in it is not read
+    int search = 0;               ///< number of starts of the search for first orbits; 0: one search from the guess
+    double step = 0.02;           ///< largest step of the parameter, relative to the range, > 0
+    int max_points = 1000;        ///< of one branch in one direction
+    int doublings = 1;            ///< how often branches of doubled period are followed: 0 never, 2 also theirs
+    /// A second parameter, over which special points of the branch are followed; "": none. Branches of doubled period
+    /// are then not followed.
+    std::string second;
+    double second_from = 0.0, second_start = 0.0, second_to = 0.0;  ///< its range, and its value for the branch
     std::function<bool()> interrupted;
     std::function<void(std::size_t points)> progress;  ///< called after each point
 };
@@ -49,8 +53,8 @@ struct SpecialPoint {
     std::string kind;    ///< "fold", "period doubling", "torus", "grazing", "impact vanishes", ...: docs/continue.md
     double error = 0.0;  ///< estimated error of the parameter
     BranchPoint at;
-    std::size_t index = 0;  ///< number of points of the branch before it
-    std::string text;       ///< ends: why
+    std::size_t index = 0;      ///< number of points of the branch before it
+    std::string text;           ///< ends: why
     std::string before, after;  ///< where the order of events changes: the events on both sides; empty if not known
 };
 
@@ -64,11 +68,21 @@ struct Branch {
     std::string origin;                 ///< where it comes from, in words; empty for a first branch
 };
 
+/// A curve of special points of one kind over two parameters.
+struct SpecialCurve {
+    std::string kind;                 ///< "fold", "period doubling", "torus" or "grazing"
+    std::vector<BranchPoint> points;  ///< from one end to the other
+    std::vector<double> second;       ///< values of the second parameter, one for each point
+    std::string reason;               ///< why the curve ends where it ends
+};
+
 struct Branches {
     std::string model, parameter;
+    std::string second;                ///< the second parameter; empty: none
+    std::vector<SpecialCurve> curves;  ///< over both parameters
     std::vector<std::string> coordinates;
-    std::vector<Branch> branches;  ///< the first one, then those of doubled period
-    std::string failure;           ///< why there is no first orbit or equilibrium; empty if there is
+    std::vector<Branch> branches;       ///< the first one, then those of doubled period
+    std::string failure;                ///< why there is no first orbit or equilibrium; empty if there is
     Status status = Status::converged;  ///< of the search for the first orbit
     bool equilibria = false;
     bool complete = false;  ///< false: interrupted

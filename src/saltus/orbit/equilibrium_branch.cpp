@@ -22,9 +22,9 @@
 
 // Branches of equilibria. An equilibrium without friction forces with a set of closed contacts solves
 //     h(q, 0; p) + W λ = 0,   g(q; p) = 0
-// for the positions q and the forces λ of the constraints and closed contacts, which have the gaps g. A branch with these
-// contacts ends where one of their forces vanishes (the contact opens) or where another gap vanishes (a contact closes).
-// There the other set of closed contacts has the same solution, and the branch goes on with it.
+// for the positions q and the forces λ of the constraints and closed contacts, which have the gaps g. A branch with
+// these contacts ends where one of their forces vanishes (the contact opens) or where another gap vanishes (a contact
+// closes). There the other set of closed contacts has the same solution, and the branch goes on with it.
 
 namespace saltus::orbit {
 
@@ -47,10 +47,10 @@ struct Rest {
     Vector z, scale, tangent;
     std::vector<char> closed;  ///< one flag for each contact
     std::shared_ptr<const model::Model> model;
-    double determinant = 0.0;           ///< of the derivative without the parameter
-    std::vector<double> gaps;           ///< of all contacts
-    std::vector<double> forces;         ///< of all contacts; 0 for open ones
-    std::optional<double> growth;       ///< largest real part of the complex eigenvalues, in 1/s
+    double determinant = 0.0;      ///< of the derivative without the parameter
+    std::vector<double> gaps;      ///< of all contacts
+    std::vector<double> forces;    ///< of all contacts; 0 for open ones
+    std::optional<double> growth;  ///< largest real part of the complex eigenvalues, in 1/s
     std::optional<stability::LocalStability> local;
 
     double parameter() const { return z(z.size() - 1); }
@@ -83,7 +83,7 @@ public:
         failure_.clear();
         double before = std::numeric_limits<double>::infinity();
         for (int k = 0; k < most; ++k) {
-            std::optional<Linear> l = linear(closed, z);
+            std::optional<Linear> l = linear(closed, z, scale);
             if (!l) return std::nullopt;
             const double residual = l->F.size() > 0 ? l->F.cwiseAbs().maxCoeff() : 0.0;
             if (residual <= equilibrium_residual || (residual <= 1e2 * equilibrium_residual && residual >= before))
@@ -121,11 +121,6 @@ public:
         const Vector direction = r.tangent.cwiseProduct(r.scale);
         const auto row = static_cast<Eigen::Index>(r.model->contacts[contact].row);
         return P.row(row).segment(1, n).dot(direction.head(n)) + P(row, 1 + 2 * n) * direction(direction.size() - 1);
-    }
-
-    void set_tangent(Rest& r, const Vector& along) const {
-        const std::optional<Linear> l = linear(r.closed, r.z);
-        if (l) r.tangent = tangent_of(*l, r.scale, along);
     }
 
 private:
@@ -168,9 +163,8 @@ private:
         return out;
     }
 
-    /// Residuals and their derivatives. Forces are measured relative to max(1e-300, |h| + |Wλ| terms), positions
-    /// relative to 1 + |q|.
-    std::optional<Linear> linear(const std::vector<char>& closed, const Vector& z) const {
+    /// Residuals and their derivatives. Each balance of forces is measured by the forces of the size `scale` in it.
+    std::optional<Linear> linear(const std::vector<char>& closed, const Vector& z, const Vector& scale) const {
         std::shared_ptr<const model::Model> shared;
         inadmissible_ = true;
         try {
@@ -206,11 +200,10 @@ private:
         here.z = z;
         const Matrix R = jacobian(m, model::Function::residual, here, lambda);
         const Matrix P = jacobian(m, model::Function::position, here, {});
-        // Each balance of forces is measured by the change of its forces over one unit of z, so that it has no unit.
         for (Eigen::Index i = 0; i < n; ++i) {
             double size = std::abs(force(i));
-            for (Eigen::Index j = 0; j < n; ++j) size += std::abs(R(i, 1 + j)) * (least_coordinate_scale + std::abs(z(j)));
-            for (Eigen::Index c = 0; c < k; ++c) size += std::abs(W(i, c) * z(n + c));
+            for (Eigen::Index j = 0; j < n; ++j) size += std::abs(R(i, 1 + j)) * scale(j);
+            for (Eigen::Index c = 0; c < k; ++c) size += std::abs(W(i, c)) * scale(n + c);
             size = std::max(size, std::numeric_limits<double>::min());
             l.F(i) = (force(i) + W.row(i).dot(z.segment(n, k))) / size;
             l.J.row(i).head(n) = R.row(i).segment(1, n) / size;
@@ -331,8 +324,8 @@ public:
                     continue;
                 }
                 if (refused)
-                    return end(p, options_.parameter + " is not admissible beyond " + number_text(p.parameter()) + ": " +
-                                      problem_.failure());
+                    return end(p, options_.parameter + " is not admissible beyond " + number_text(p.parameter()) +
+                                      ": " + problem_.failure());
                 failed = true;
                 return end(p, "no equilibrium was found beyond " + options_.parameter + " = " +
                                   number_text(p.parameter()) + ": " + problem_.failure());
@@ -341,12 +334,12 @@ public:
             std::optional<Rest> change;
             std::size_t which = 0;
             for (std::size_t c = 0; c < p.closed.size(); ++c) {
-                const bool violated = p.closed[c] != 0 ? q->forces[c] < -equilibrium_violation * q->scale(q->model->size())
-                                                       : q->gaps[c] < -equilibrium_violation;
+                const bool violated = p.closed[c] != 0
+                                          ? q->forces[c] < -equilibrium_violation * q->scale(q->model->size())
+                                          : q->gaps[c] < -equilibrium_violation;
                 if (!violated) continue;
-                std::optional<Rest> m = locate(p, *q, [c](const Rest& r) {
-                    return r.closed[c] != 0 ? r.forces[c] : r.gaps[c];
-                });
+                std::optional<Rest> m =
+                    locate(p, *q, [c](const Rest& r) { return r.closed[c] != 0 ? r.forces[c] : r.gaps[c]; });
                 if (m && (!change || along(p, *m) < along(p, *change))) change = std::move(m), which = c;
                 if (!m && h > equilibrium_shortest_step) break;
             }
@@ -436,8 +429,9 @@ private:
 
     void note(const char* kind, const std::optional<Rest>& m) {
         // A zero of a function that is known to rounding has an error of rounding over its slope.
-        if (m) special.push_back({kind, 1e-13 * std::max(1.0, std::abs(m->parameter())), described(*m), points.size(), "",
-                                  "", ""});
+        if (m)
+            special.push_back(
+                {kind, 1e-13 * std::max(1.0, std::abs(m->parameter())), described(*m), points.size(), "", "", ""});
     }
 
     void find_special(const Rest& p, const Rest& q) {
@@ -480,8 +474,7 @@ private:
             end(r, "no equilibrium was found after the " + s.kind + " of " + name);
             return false;
         }
-        const double grows = opens ? problem_.gap_slope(*next, contact)
-                                   : next->tangent(index);
+        const double grows = opens ? problem_.gap_slope(*next, contact) : next->tangent(index);
         if (grows < 0.0) next->tangent = -next->tangent;
         r = std::move(*next);
         return true;
@@ -491,7 +484,8 @@ private:
     const BranchOptions& options_;
 };
 
-/// An equilibrium near a position: Newton's method; contacts that are violated are closed, contacts that pull are opened.
+/// An equilibrium near a position: Newton's method; contacts that are violated are closed, contacts that pull are
+/// opened.
 std::optional<Rest> equilibrium_from(RestProblem& problem, const BranchOptions& options, const model::Model& m,
                                      const Vector& q) {
     const auto n = static_cast<Eigen::Index>(m.size());

@@ -46,6 +46,37 @@ void read_over(const std::string& text, orbit::BranchOptions& options) {
     options.start = values[0];
 }
 
+/// NAME=FROM:TO of --and, or NAME: from half to twice its value.
+void read_second(const std::string& text, const model::Model& m, orbit::BranchOptions& options) {
+    const std::string name = text.substr(0, text.find('='));
+    std::vector<std::string> names;
+    for (const model::Parameter& p : m.settings->parameters) {
+        names.push_back(p.name);
+        if (p.name == name) options.second_start = p.value;
+    }
+    const Place place{"--and", 0, 0};
+    if (std::find(names.begin(), names.end(), name) == names.end())
+        throw Error("unknown parameter '" + name + "'", place, did_you_mean(name, names));
+    if (name == options.parameter) throw Error("'" + name + "' is the first parameter, too", place);
+    options.second = name;
+    orbit::BranchOptions range;
+    if (text.find('=') != std::string::npos) {
+        try {
+            read_over(text, range);
+        } catch (const Error& e) {
+            throw Error(e.message(), place, "write --and NAME=FROM:TO");
+        }
+    } else {
+        range.from = std::min(0.5 * options.second_start, 2.0 * options.second_start);
+        range.to = std::max(0.5 * options.second_start, 2.0 * options.second_start);
+    }
+    options.second_from = range.from;
+    options.second_to = range.to;
+    if (!(range.from < range.to) || options.second_start < range.from || options.second_start > range.to)
+        throw Error("the value " + number_text(options.second_start) + " of '" + name + "' is not in its range", place,
+                    "write --and NAME=FROM:TO around it, or change it with --set");
+}
+
 orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedModel& loaded) {
     const model::Model& m = loaded.model;
     orbit::BranchOptions options;
@@ -59,9 +90,7 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
     if (parameter == nullptr)
         throw Error("unknown parameter '" + options.parameter + "'", {"--over", 0, 0},
                     did_you_mean(options.parameter, names));
-    if (!c.also.empty())
-        throw Error("curves over two parameters are not computed", {"--and", 0, 0},
-                    "give one parameter, and run the command for several values of the other with --set");
+    if (!c.also.empty()) read_second(c.also, m, options);
     // The branch begins at the value of the model if it lies in the range: the guess belongs to it.
     if (parameter->value >= options.from && parameter->value <= options.to) options.start = parameter->value;
     options.build = loaded.build;
@@ -73,7 +102,8 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
     if (c.orbit.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
     options.search = c.orbit.search;
     options.step = positive("--step", c.step);
-    if (c.points < 1) throw Error("points is " + std::to_string(c.points) + ", it must be at least 1", {"--points", 0, 0});
+    if (c.points < 1)
+        throw Error("points is " + std::to_string(c.points) + ", it must be at least 1", {"--points", 0, 0});
     options.max_points = c.points;
     if (c.doublings < 0) throw Error("the number of doublings is negative", {"--doublings", 0, 0});
     options.doublings = c.doublings;
@@ -108,6 +138,8 @@ int continuation(const ContinueCommand& c) {
     const io::LoadedModel loaded = load(common);
     orbit::BranchOptions options = branch_options(c, loaded);
     const bool equilibria = wants_equilibria(c, loaded.model);
+    if (equilibria && !options.second.empty())
+        throw Error("curves over two parameters are those of orbits", {"--and", 0, 0}, "leave --and out");
     const auto out = open_results(common, "continue", {common.model});
     listen_for_interrupts();
     Progress progress(0.0, options.max_points, !common.quiet);
@@ -123,6 +155,7 @@ int continuation(const ContinueCommand& c) {
                  folder.add("continue.json", json());
                  folder.add("branches.csv", io::branch_points_csv(report));
                  folder.add("special.csv", io::branch_special_csv(report));
+                 if (!report.result.curves.empty()) folder.add("curves.csv", io::branch_curves_csv(report));
              },
              json, [&] { return io::branch_text(report); }});
     return code_of(report.result, cut_short);

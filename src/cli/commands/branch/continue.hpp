@@ -13,7 +13,7 @@ namespace saltus::cli {
 struct ContinueCommand {
     OrbitCommand orbit;       ///< model, how the first orbit is found, tolerances
     std::string over;         ///< NAME=FROM:TO
-    std::string also;         ///< a second parameter
+    std::string also;         ///< NAME or NAME=FROM:TO of a second parameter
     bool equilibria = false;  ///< follow equilibria instead of orbits
     double step = 0.02;       ///< largest step of the parameter, relative to the range
     int points = 1000;        ///< of one branch in one direction

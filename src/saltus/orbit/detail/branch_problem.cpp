@@ -18,8 +18,8 @@ namespace {
 
 /// Newton's method ends below this residual: rounding of the motion.
 constexpr double branch_rounding = 1e-13;
-/// If the residual no longer falls then a point counts as found below this value times 1 + |Φ'|, where Φ' is measured in
-/// the sizes of the components: rounding of the start grows by this factor.
+/// If the residual no longer falls then a point counts as found below this value times 1 + |Φ'|, where Φ' is measured
+/// in the sizes of the components: rounding of the start grows by this factor.
 constexpr double branch_accepted = 2e-12;
 /// The residual no longer falls if it is larger than this part of the one before.
 constexpr double falling = 0.5;
@@ -107,7 +107,7 @@ std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const
     }
     try {
         e.r = ReturnMap(*e.model, options_.orbit.method, options_.interrupted, options_.parameter)(t, z.head(states_),
-                                                                                                  e.duration);
+                                                                                                   e.duration);
     } catch (const Error& error) {  // the state penetrates an obstacle
         failure_ = error.message();
         return std::nullopt;
@@ -124,7 +124,8 @@ Vector BranchProblem::defect(const Evaluation& e, const OrbitPoint& near, const 
     Vector F(z.size() - 1);
     F.head(states_) = (e.r.end - z.head(states_)).cwiseQuotient(near.scale.head(states_));
     for (const Eigen::Index j : drifting_) F(j) = 0.0;
-    if (autonomous()) F(states_) = near.plane.dot((z.head(states_) - near.reference).cwiseQuotient(near.scale.head(states_)));
+    if (autonomous())
+        F(states_) = near.plane.dot((z.head(states_) - near.reference).cwiseQuotient(near.scale.head(states_)));
     return F;
 }
 
@@ -310,11 +311,9 @@ BranchPoint BranchProblem::describe(const OrbitPoint& p) const {
     if (!autonomous()) out.state.t = 0.0;
     out.multipliers = p.multipliers.values;
     out.unstable_count = p.multipliers.outside;
-    const bool undecided = p.multipliers.undecided || !p.r.one_sided.empty() ||
-                           (!p.r.missing.empty() && !leaves_one_contact(p.r));
-    out.stability = out.unstable_count > 0 ? Stability::unstable
-                    : undecided            ? Stability::undecided
-                                           : Stability::stable;
+    const bool undecided =
+        p.multipliers.undecided || !p.r.one_sided.empty() || (!p.r.missing.empty() && !leaves_one_contact(p.r));
+    out.stability = out.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
     const auto [low, high] = position_range(motion);
     for (Eigen::Index i = 0; i < low.size(); ++i) out.amplitude.emplace_back(low(i), high(i));
     std::vector<std::pair<double, std::string>> events;

@@ -125,9 +125,9 @@ Multipliers multipliers_of(const Matrix& slope, bool autonomous) {
     for (auto& m : out.values)
         if (std::abs(m) <= zero_multiplier * largest) m = 0.0;
     if (autonomous && !out.values.empty()) {
-        const auto nearest =
-            std::min_element(out.values.begin(), out.values.end(),
-                             [](const auto& a, const auto& b) { return std::abs(a - 1.0) < std::abs(b - 1.0); });
+        const auto nearest = std::min_element(out.values.begin(), out.values.end(), [](const auto& a, const auto& b) {
+            return std::abs(a - 1.0) < std::abs(b - 1.0);
+        });
         out.trivial = static_cast<std::size_t>(nearest - out.values.begin());
         out.trivial_error = std::abs(*nearest - 1.0);
     }

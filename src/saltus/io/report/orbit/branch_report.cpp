@@ -111,6 +111,11 @@ std::string branch_text(const BranchReport& report) {
         for (const orbit::SpecialPoint& s : b.special) text += special_line(all, s);
         if (b.special.empty() && !b.reason.empty()) text += "    " + b.reason + "\n";
     }
+    for (const orbit::SpecialCurve& c : all.curves) {
+        text += fmt::format("  curve       {}: {} points over {} = {:.8g} to {:.8g}\n", c.kind, c.points.size(),
+                            all.second, c.second.front(), c.second.back());
+        text += "    " + c.reason + "\n";
+    }
     for (const std::string& w : report.warnings) text += "  warning     " + w + "\n";
     return text;
 }
@@ -127,6 +132,17 @@ std::string branch_json(const BranchReport& report) {
     }
     j["branches"] = Json::array();
     for (std::size_t k = 1; k < all.branches.size(); ++k) j["branches"].push_back(branch_object(all, all.branches[k]));
+    if (!all.second.empty()) {
+        j["curves"] = Json::array();
+        for (const orbit::SpecialCurve& c : all.curves) {
+            Json points = Json::array();
+            for (std::size_t k = 0; k < c.points.size(); ++k) {
+                points.push_back(point_json(all, c.points[k]));
+                points.back()["parameter"][all.second] = number(c.second[k]);
+            }
+            j["curves"].push_back({{"kind", c.kind}, {"points", points}, {"reason", c.reason}});
+        }
+    }
     j["warnings"] = report.warnings;
     return json::document(j);
 }
@@ -168,6 +184,19 @@ std::string branch_special_csv(const BranchReport& report) {
         for (const orbit::SpecialPoint& s : all.branches[b].special) {
             csv.cell(static_cast<double>(b + 1)).cell(s.kind).cell(s.at.parameter).cell(s.error).cell(s.at.period);
             csv.cell(s.text).end_line();
+        }
+    return std::move(csv).text();
+}
+
+std::string branch_curves_csv(const BranchReport& report) {
+    const orbit::Branches& all = report.result;
+    Csv csv;
+    csv.cells({"curve", "kind"}).cell(all.parameter).cell(all.second).cells({"period"}).end_line();
+    for (std::size_t k = 0; k < all.curves.size(); ++k)
+        for (std::size_t i = 0; i < all.curves[k].points.size(); ++i) {
+            const orbit::BranchPoint& p = all.curves[k].points[i];
+            csv.cell(static_cast<double>(k + 1)).cell(all.curves[k].kind).cell(p.parameter);
+            csv.cell(all.curves[k].second[i]).cell(p.period).end_line();
         }
     return std::move(csv).text();
 }

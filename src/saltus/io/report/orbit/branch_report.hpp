@@ -26,4 +26,7 @@ std::string branch_points_csv(const BranchReport& report);
 /// All special points, one per line.
 std::string branch_special_csv(const BranchReport& report);
 
+/// All points of the curves over two parameters, one per line.
+std::string branch_curves_csv(const BranchReport& report);
+
 }  // namespace saltus::io

@@ -15,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/command_line.hpp"
 #include "cli/commands/basin.hpp"
+#include "cli/commands/branch/continue.hpp"
 #include "cli/commands/certify.hpp"
 #include "cli/commands/check.hpp"
 #include "cli/commands/compare.hpp"
@@ -266,21 +267,43 @@ CLI::App* add_certify(CLI::App& app, cli::CertifyCommand& c) {
     return command;
 }
 
+/// How an orbit is looked for: options of `orbit` and `continue`.
+void add_orbit_options(CLI::App& command, cli::OrbitCommand& c) {
+    command.add_option("--period", c.period, "Period of the excitation, an expression of parameters: \"2*pi/w\"");
+    command.add_option("--section", c.section, "Without excitation: where the orbit begins, \"x = 0\", passed upwards");
+    command.add_option("--symmetry", c.symmetry, "Half orbits: the other half is the image, \"x = -x, phi = -phi\"");
+    command.add_option("--multiple", c.multiple, "The orbit closes after so many periods, or returns (1)");
+    command.add_option("--settle", c.settle, "The guess is the end of a motion of this length");
+    command.add_option("--guess", c.guess, "State at t = 0, x=1,x'=2; default: the initial state")
+        ->allow_extra_args(false);
+    command.add_option("--search", c.search, "Search from this many starts, and list all orbits found");
+    command.add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-12)");
+    command.add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-14)");
+}
+
 CLI::App* add_orbit(CLI::App& app, cli::OrbitCommand& c) {
     CLI::App* command =
         app.add_subcommand("orbit", "What does it do in the long run? A periodic orbit and its multipliers");
     add_common(*command, c.common);
-    command->add_option("--period", c.period, "Period of the excitation, an expression of parameters: \"2*pi/w\"");
-    command->add_option("--section", c.section,
-                        "Without excitation: where the orbit begins, \"x = 0\", passed upwards");
-    command->add_option("--multiple", c.multiple, "The orbit closes after so many periods, or returns (1)");
-    command->add_option("--settle", c.settle, "The guess is the end of a motion of this length");
-    command->add_option("--guess", c.guess, "State at t = 0, x=1,x'=2; default: the initial state")
-        ->allow_extra_args(false);
-    command->add_option("--search", c.search, "Search from this many starts, and list all orbits found");
-    command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-12)");
-    command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-14)");
+    add_orbit_options(*command, c);
     command->footer("Example:  saltus orbit models/ball-on-moving-plane.toml --period \"2*pi/w\" --settle 2");
+    return command;
+}
+
+CLI::App* add_continue(CLI::App& app, cli::ContinueCommand& c) {
+    CLI::App* command =
+        app.add_subcommand("continue", "Follow periodic orbits or equilibria over a parameter, and name what changes");
+    add_common(*command, c.orbit.common);
+    command->add_option("--over", c.over, "The parameter and its range, NAME=FROM:TO");
+    command->add_option("--and", c.also,
+                        "Follow folds, doublings and grazings over a second parameter, too: NAME, or NAME=FROM:TO");
+    command->add_flag("--equilibria", c.equilibria, "Follow equilibria; default without --period, --section, --settle");
+    command->add_option("--step", c.step, "Largest step of the parameter, relative to the range (0.02)");
+    command->add_option("--points", c.points, "Most points of a branch in one direction (1000)");
+    command->add_option("--doublings", c.doublings, "How often branches of doubled period are followed (1)");
+    add_orbit_options(*command, c.orbit);
+    command->footer(
+        "Example:  saltus continue models/ball-on-moving-plane.toml --over Gamma=0.9:2 --period \"2*pi/w\" --settle 2");
     return command;
 }
 
@@ -493,6 +516,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     cli::BasinCommand basin_options;
     cli::CertifyCommand certify_options;
     cli::OrbitCommand orbit_options;
+    cli::ContinueCommand continue_options;
     cli::DiagramCommand diagram_options;
     cli::SolveCommand solve_options;
     cli::ReportCommand report_options;
@@ -514,6 +538,8 @@ int parse_and_run(const std::vector<std::string>& words) {
         {add_basin(app, basin_options), [&] { return cli::basin(basin_options); }, &basin_options.common},
         {add_certify(app, certify_options), [&] { return cli::certify(certify_options); }, &certify_options.common},
         {add_orbit(app, orbit_options), [&] { return cli::orbit(orbit_options); }, &orbit_options.common},
+        {add_continue(app, continue_options), [&] { return cli::continuation(continue_options); },
+         &continue_options.orbit.common},
         {add_diagram(app, diagram_options), [&] { return cli::diagram(diagram_options); }, &diagram_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
         {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},

@@ -65,6 +65,9 @@ TEST(Orbit, OfABallOnAShakenTableHasTheMultipliersOfTheExactMap) {
         const double doubling = std::hypot(pi * (1 - e) / (1 + e), 2 * (1 + e * e) / ((1 + e) * (1 + e)));
         EXPECT_EQ(o.stability, Gamma < doubling ? Stability::stable : Stability::unstable) << Gamma;
         EXPECT_LE(o.residuals.size(), 8U);
+        // Over one period the table carries the weight, m g with m = 1.
+        ASSERT_EQ(o.mean_forces.size(), 1U);
+        EXPECT_NEAR(o.mean_forces[0].second, g, 1e-9) << Gamma;
     }
 }
 
@@ -130,6 +133,93 @@ TEST(Orbit, OfAParticleInAShakenBoxIsFoundAmongSeveral) {
     }
     EXPECT_TRUE(found);
     EXPECT_TRUE(unstable);
+}
+
+/// The same orbit by half of it: the other half is its image. The multipliers of half the orbit have the modulus e, and
+/// those of the whole orbit are their squares.
+TEST(Orbit, WithASymmetryIsFoundFromHalfOfIt) {
+    const model::Model m = shipped("shaken-box");
+    Options options;
+    options.period = 2 * pi;
+    options.settle = 100;
+    const Orbit whole = find_orbit(m, options);
+    options.symmetry = "x = -x";
+    const Orbit o = find_orbit(m, options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    EXPECT_NEAR(o.phase, 1.907854821706, 1e-11);
+    EXPECT_NEAR(o.period, 2 * pi, 1e-14);
+    ASSERT_EQ(o.multipliers.size(), 2U);
+    for (const std::complex<double>& mu : o.multipliers) EXPECT_NEAR(std::abs(mu), 0.7, 1e-11);
+    ASSERT_EQ(o.multipliers_full.size(), 2U);
+    for (std::size_t k = 0; k < 2; ++k) {
+        const bool first = std::abs(o.multipliers_full[k] - whole.multipliers[0]) <
+                           std::abs(o.multipliers_full[k] - whole.multipliers[1]);
+        EXPECT_NEAR(std::abs(o.multipliers_full[k] - whole.multipliers[first ? 0 : 1]), 0.0, 1e-10);
+    }
+    EXPECT_EQ(o.motion.events.size(), 2U);
+}
+
+/// The stop of the oscillator is on one side: half of the motion can be closed by x = -x, the motion itself cannot.
+TEST(Orbit, IsNotClaimedForASymmetryThatTheModelDoesNotHave) {
+    Options options;
+    options.period = 2 * pi;
+    options.settle = 100;
+    options.symmetry = "x = -x";
+    const Orbit o = find_orbit(of_text(stopped_oscillator(1.0)), options);
+    EXPECT_EQ(o.status, Status::no_orbit);
+    options.symmetry = "x = -x - 1";
+    EXPECT_EQ(find_orbit(of_text(stopped_oscillator(1.0)), options).status, Status::no_orbit);
+    for (const char* const wrong : {"y = -y", "x = 2*x", "x = x^2", "x", "x = x'"}) {
+        options.symmetry = wrong;
+        EXPECT_THROW(find_orbit(of_text(stopped_oscillator(1.0)), options), Error) << wrong;
+    }
+}
+
+/// The shipped model of Den Hartog's oscillator, by half of its orbit.
+TEST(Orbit, OfTheShippedModelOfDenHartogHasHisAmplitude) {
+    Options options;
+    options.period = 2 * pi / 0.8;
+    options.settle = 100;
+    options.symmetry = "x = -x";
+    const Orbit o = find_orbit(shipped("den-hartog"), options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    ASSERT_EQ(o.motion.events.size(), 2U);
+    for (const trajectory::Event& e : o.motion.events) EXPECT_NEAR(std::abs(e.q[0]), 2.6261048757, 1e-10);
+}
+
+/// The product of the multipliers is e² exp(−0.1·2π) to 12 digits.
+TEST(Orbit, HasMultipliersToTwelveDigits) {
+    model::BuildOptions build;
+    build.set = {{"c", "0.1"}, {"w", "1"}, {"s", "1"}};
+    Options options;
+    options.period = 2 * pi;
+    options.settle = 200;
+    const Orbit o = find_orbit(shipped("impact-oscillator", build), options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    const double product = 0.64 * std::exp(-0.2 * pi);
+    EXPECT_NEAR((o.multipliers[0] * o.multipliers[1]).real() / product, 1.0, 2e-12);
+    const double e = 0.5, Gamma = 1.3, phase = std::acos(pi * (1 - e) / ((1 + e) * Gamma));
+    Options ball;
+    ball.period = 0.1;
+    ball.settle = 2;
+    const Orbit b = find_orbit(shipped("ball-on-moving-plane"), ball);
+    EXPECT_NEAR((b.multipliers[0] + b.multipliers[1]).real(), 1 + e * e - (1 + e) * (1 + e) * Gamma * std::sin(phase),
+                2e-12);
+    EXPECT_NEAR((b.multipliers[0] * b.multipliers[1]).real(), e * e, 1e-12);
+}
+
+/// The limit cycle of the woodpecker to ten digits: tolerances that differ by a factor of 100 give the same period.
+TEST(Orbit, OfTheWoodpeckerDoesNotDependOnTheTolerance) {
+    Options options;
+    options.settle = 2;
+    const Orbit fine = find_orbit(shipped("woodpecker"), options);
+    options.method.rtol = 1e-10;
+    options.method.atol = 1e-12;
+    const Orbit coarse = find_orbit(shipped("woodpecker"), options);
+    ASSERT_EQ(fine.status, Status::converged) << fine.reason;
+    ASSERT_EQ(coarse.status, Status::converged) << coarse.reason;
+    EXPECT_NEAR(coarse.period / fine.period, 1.0, 1e-10);
+    EXPECT_NEAR(coarse.drift[0].second / fine.drift[0].second, 1.0, 1e-9);
 }
 
 /// Van der Pol's oscillator with ε = 1.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which view shows which kind of result, and the views that are only tables.
 import { Marked } from "marked";
+import { branchView } from "./branch_view";
 import { compareView, springsView } from "./compare_view";
 import { diagramView } from "./diagram_view";
 import { el, facts, num, section, table, verdict } from "./dom";
@@ -29,6 +30,7 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     gains: gainsView,
     orbit: orbitView,
     diagram: diagramView,
+    continue: branchView,
     document: documentView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };

@@ -21,15 +21,14 @@
 
 namespace saltus::cli {
 
-namespace {
-
-orbit::Options options_of(const OrbitCommand& c, const model::Model& m) {
+orbit::Options orbit_options(const OrbitCommand& c, const model::Model& m) {
     orbit::Options options;
     if (c.multiple < 1)
         throw Error("multiple is " + std::to_string(c.multiple) + ", it must be at least 1", {"--multiple", 0, 0});
     options.multiple = c.multiple;
     if (!c.period.empty()) options.period = positive("--period", value_of_parameters(m, c.period, "--period"));
     if (!c.section.empty()) options.section = section_expression(m, c.section);
+    options.symmetry = c.symmetry;
     if (c.settle) options.settle = positive("--settle", *c.settle);
     if (c.rtol) options.method.rtol = positive("--rtol", *c.rtol);
     if (c.atol) options.method.atol = positive("--atol", *c.atol);
@@ -52,6 +51,8 @@ orbit::Options options_of(const OrbitCommand& c, const model::Model& m) {
     options.interrupted = interrupt_asked;
     return options;
 }
+
+namespace {
 
 /// The first and the last row of a balance.
 trajectory::LyapunovBalance ends_of(const trajectory::LyapunovBalance& all) {
@@ -91,7 +92,7 @@ int code_of(const orbit::Orbit& o, bool cut_short) {
 int orbit(const OrbitCommand& c) {
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
-    const orbit::Options options = options_of(c, m);
+    const orbit::Options options = orbit_options(c, m);
     if (c.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
     const auto out = open_results(c.common, "orbit", {c.common.model});
     listen_for_interrupts();

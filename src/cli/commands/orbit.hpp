@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "saltus/orbit/orbit.hpp"
 
 namespace saltus::cli {
 
@@ -13,12 +14,16 @@ namespace saltus::cli {
 struct OrbitCommand {
     Common common;
     std::string period, section;  ///< an expression of the parameters; an equation of the state
+    std::string symmetry;         ///< equations of coordinates: x = -x
     int multiple = 1;
     std::optional<double> settle;
     std::vector<std::string> guess;  ///< x=1,x'=2
     int search = 0;                  ///< number of starts; 0: one search from the guess
     std::optional<double> rtol, atol;
 };
+
+/// The options of the search for an orbit. Throws an Error that names the option that does not fit.
+orbit::Options orbit_options(const OrbitCommand& command, const model::Model& model);
 
 /// Runs the command and returns the exit code.
 int orbit(const OrbitCommand& command);

@@ -7,17 +7,17 @@
 #include <numbers>
 #include <utility>
 
-#include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/error.hpp"
+#include "saltus/base/gauss.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/expr/differentiate.hpp"
-#include "saltus/expr/symbol_sets.hpp"
+#include "saltus/integrate/course.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
-#include "saltus/model/symbolic.hpp"
+#include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/symmetry.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::orbit {
@@ -28,60 +28,13 @@ namespace {
 constexpr double accepted_residual = 1e-9;
 /// Newton's method ends at once below this residual: rounding of the motion.
 constexpr double rounding_residual = 1e-13;
-/// A multiplier below this part of the largest one (or of 1) is a zero of a map that loses rank exactly.
-constexpr double zero_multiplier = 1e-11;
-/// Multipliers are known to about this error; closer to the unit circle nothing is decided.
-constexpr double multiplier_error = 1e-8;
 /// A gap that is violated by more than this part of the size of the orbit is reported.
 constexpr double admissible_violation = 1e-7;
 /// How often a Newton step is halved before the search is given up.
 constexpr int max_halvings = 10;
 
-/// Least and largest values of all components along a motion.
-std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion) {
-    constexpr int samples = 400;
-    Vector low = vector_of(motion.start), high = low;
-    for (int k = 0; k <= samples; ++k) {
-        const Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
-        low = low.cwiseMin(x), high = high.cwiseMax(x);
-    }
-    return {low, high};
-}
-
-/// Largest magnitudes of all components along a motion; 1 for components that are always 0.
-Vector sizes(const trajectory::Trajectory& motion) {
-    const auto [low, high] = range_of(motion);
-    Vector size = low.cwiseAbs().cwiseMax(high.cwiseAbs());
-    for (double& s : size)
-        if (!(s > 0.0)) s = 1.0;
-    return size;
-}
-
 /// A position has returned if it differs by less than this part of its size.
 constexpr double returned = 1e-7;
-
-/// Positions that nothing in the model depends on, so that a shift of them shifts the motion and changes nothing else.
-/// This follows from the formulas: kinetic energy, dissipation, forces, gaps, constraints, slip velocities and
-/// coefficients do not contain the position, and the potential energy is linear in it with a factor that contains no
-/// position. Without formulas there are none.
-std::vector<Eigen::Index> free_positions(const model::Model& model) {
-    std::vector<Eigen::Index> list;
-    const model::SymbolicEquations* const symbolic = model.system->symbolic();
-    if (symbolic == nullptr) return list;
-    model::Formulas f = symbolic->formulas();
-    if (f.graph[f.U].kinked) return list;
-    std::vector<expr::Expr> all{f.T, f.R};
-    for (const std::vector<expr::Expr>* part : {&f.f, &f.constraints, &f.gaps, &f.slips, &f.coefficients})
-        all.insert(all.end(), part->begin(), part->end());
-    for (std::size_t i = 0; i < f.q.size(); ++i) {
-        expr::SymbolSets symbols(f.graph);
-        const bool absent =
-            std::none_of(all.begin(), all.end(), [&](expr::Expr e) { return symbols.may_depend_on(e, f.q[i]); });
-        if (absent && !f.graph.depends_on(expr::Derivative(f.graph, f.q[i])(f.U), expr::position))
-            list.push_back(static_cast<Eigen::Index>(f.index[i]));
-    }
-    return list;
-}
 
 /// The problem that Newton's method solves, and its iterate.
 struct Search {
@@ -91,11 +44,25 @@ struct Search {
     std::optional<PhaseCondition> section;  ///< autonomous systems
     double t = 0.0;                         ///< time of the start
     Vector x;                               ///< state at the start
-    double duration = 0.0;                  ///< of the whole orbit
+    double duration = 0.0;                  ///< of the orbit; of half of it with a symmetry
     Return found;                           ///< the motion from x
     Orbit orbit;
     std::vector<Eigen::Index> free{};      ///< positions that nothing depends on; they need not return
     std::vector<Eigen::Index> drifting{};  ///< those of them that do not
+    std::optional<Symmetry> symmetry{};    ///< the map is then that of half an orbit, followed by the symmetry
+
+    /// Duration of the whole orbit.
+    double whole() const { return symmetry ? 2.0 * duration : duration; }
+
+    /// With a symmetry σ, half an orbit leads from x to σ(x). So the map is σ⁻¹ ∘ Φ_{T/2} = σ ∘ Φ_{T/2}.
+    Return mapped(double length, const Vector& from) const {
+        Return r = map(t, from, length);
+        if (!symmetry || !r.available()) return r;
+        r.end = (*symmetry)(r.end);
+        r.slope = symmetry->S * r.slope;
+        r.rate = symmetry->S * r.rate;
+        return r;
+    }
 
     /// Largest |Φ(x) − x| of a component that must return, relative to its size.
     double residual_of(const Return& r, const Vector& start, const Vector& size) const {
@@ -149,7 +116,7 @@ struct Search {
 
     /// Newton's method from (t, x, duration).
     bool solve() {
-        found = map(t, x, duration);
+        found = mapped(duration, x);
         if (!found.available()) return fail(Status::no_orbit, found.failure);
         Vector size = sizes(found.motion);
         find_drifting(size);
@@ -184,7 +151,7 @@ struct Search {
     /// A state that penetrates an obstacle has no motion.
     Return attempt(const Vector& next, double length) const {
         try {
-            return map(t, next, length);
+            return mapped(length, next);
         } catch (const Error& e) {
             Return none;
             none.failure = e.message();
@@ -192,24 +159,6 @@ struct Search {
         }
     }
 };
-
-/// Where the motion is in its simplest mode: the middle of the longest arc with the fewest closed elements. Derivatives
-/// by the state exist there.
-double calm_time(const trajectory::Trajectory& motion) {
-    double best = 0.5 * (motion.start.t + motion.end.t), length = 0.0;
-    std::size_t closed = std::numeric_limits<std::size_t>::max();
-    for (const trajectory::Arc& arc : motion.arcs) {
-        if (arc.steps.empty()) continue;
-        const auto held =
-            static_cast<std::size_t>(std::count_if(arc.modes.begin(), arc.modes.end(), [](trajectory::Mode m) {
-                return m != trajectory::Mode::open && m != trajectory::Mode::slip;
-            }));
-        const double duration = arc.t_end - arc.t_begin;
-        if (held > closed || (held == closed && duration <= length)) continue;
-        best = 0.5 * (arc.t_begin + arc.t_end), length = duration, closed = held;
-    }
-    return best;
-}
 
 bool at_rest(const trajectory::Trajectory& motion) {
     return std::all_of(motion.end.u.begin(), motion.end.u.end(), [](double u) { return u == 0.0; }) &&
@@ -237,6 +186,7 @@ bool prepare_excited(Search& s) {
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + first.reason);
     s.t = calm_time(first);
     s.x = vector_of(first.right(s.t));
+    if (s.symmetry) s.duration *= 0.5;
     return true;
 }
 
@@ -280,37 +230,8 @@ bool prepare_autonomous(Search& s) {
     const Passage& first = list[list.size() - needed];
     s.x = first.x;
     s.duration = list.back().t - first.t;
+    if (s.symmetry) s.duration *= 0.5;
     return true;
-}
-
-/// Whether the excitation has the period that was given: the same start, one orbit later, has the same motion.
-bool excitation_repeats(const Search& s) {
-    constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
-    const trajectory::Trajectory later = s.map.motion(s.t + s.duration, s.x, s.duration);
-    if (later.status != trajectory::Status::completed || later.events.size() != s.found.motion.events.size())
-        return false;
-    const Vector size = sizes(s.found.motion);
-    constexpr int samples = 50;
-    for (int k = 0; k <= samples; ++k) {
-        const Vector x = vector_of(s.found.motion.right(s.found.motion.sample_time(k, samples)));
-        const Vector y = vector_of(later.right(later.sample_time(k, samples)));
-        // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
-        const Eigen::Index n = x.size() / 2;
-        if (((x - y).cwiseAbs().cwiseQuotient(size)).head(n).maxCoeff() > equal) return false;
-    }
-    return (vector_of(later.end) - s.found.end).cwiseAbs().cwiseQuotient(size).maxCoeff() <= equal;
-}
-
-/// Whether the only direction without a derivative is the one that leaves the only closed contact. Disturbances in that
-/// direction are not admissible: the map loses rank exactly, and the multiplier is 0.
-bool leaves_one_contact(const Return& r) {
-    if (r.missing.size() != 1 || r.missing[0].ends_with('\'') || r.motion.arcs.empty()) return false;
-    const std::vector<trajectory::Mode>& modes = r.motion.arcs.front().modes;
-    std::size_t closed = 0;
-    for (std::size_t k = 0; k < modes.size(); ++k)
-        if (r.motion.elements[k].kind != trajectory::ElementKind::slider && modes[k] != trajectory::Mode::open)
-            ++closed;
-    return closed == 1;
 }
 
 /// Multipliers, stability, and the trivial multiplier of autonomous systems.
@@ -327,33 +248,17 @@ void judge_stability(Search& s) {
         o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
                             number_text(o.drift.back().second) + " in a period; its multiplier is left out");
     }
-    o.multipliers = eigenvalues(slope);
-    std::stable_sort(o.multipliers.begin(), o.multipliers.end(),
-                     [](const auto& a, const auto& b) { return std::abs(a) > std::abs(b); });
-    const double largest = o.multipliers.empty() ? 1.0 : std::max(1.0, std::abs(o.multipliers[0]));
-    for (auto& m : o.multipliers)
-        if (std::abs(m) <= zero_multiplier * largest) m = 0.0;
-    std::optional<std::size_t> trivial;
-    if (s.section && !o.multipliers.empty()) {
-        const auto nearest =
-            std::min_element(o.multipliers.begin(), o.multipliers.end(),
-                             [](const auto& a, const auto& b) { return std::abs(a - 1.0) < std::abs(b - 1.0); });
-        trivial = static_cast<std::size_t>(nearest - o.multipliers.begin());
-        o.trivial_error = std::abs(*nearest - 1.0);
-    }
+    const Multipliers found = multipliers_of(slope, s.section.has_value());
+    o.multipliers = found.values;
+    if (s.symmetry)
+        for (const std::complex<double>& m : o.multipliers) o.multipliers_full.push_back(m * m);
+    o.trivial_error = found.trivial_error;
+    o.unstable_count = found.outside;
     const bool unknown = !s.found.missing.empty() && !leaves_one_contact(s.found);
-    bool undecided = unknown || !s.found.one_sided.empty();
+    const bool undecided = unknown || !s.found.one_sided.empty() || found.undecided;
     if (!s.found.one_sided.empty())
         o.remarks.push_back("the derivatives by " + listing(s.found.one_sided) +
                             " hold on one side only, so that the multipliers do not decide");
-    for (std::size_t k = 0; k < o.multipliers.size(); ++k) {
-        if (trivial && *trivial == k) continue;
-        const double distance = std::abs(o.multipliers[k]) - 1.0;
-        if (distance > multiplier_error * largest)
-            ++o.unstable_count;
-        else if (distance > -multiplier_error * largest)
-            undecided = true;
-    }
     if (unknown)
         o.remarks.push_back(
             "the derivatives by " + listing(s.found.missing) +
@@ -364,10 +269,43 @@ void judge_stability(Search& s) {
     o.stability = o.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
 }
 
+/// The mean normal forces of the contacts: integrals over the arcs by Gauss's rule on each part of a step, and the
+/// impulses of all events.
+std::vector<std::pair<std::string, double>> mean_normal_forces(const model::Model& model,
+                                                               const trajectory::Trajectory& motion) {
+    std::vector<double> sum(motion.elements.size(), 0.0);
+    integrate::Course course(model, motion);
+    const auto states = static_cast<int>(2 * motion.coordinates.size());
+    std::vector<double> x;
+    for (std::size_t a = 0; a < motion.arcs.size(); ++a) {
+        const trajectory::Arc& arc = motion.arcs[a];
+        course.enter(a);
+        if (!course.has_reactions() && !arc.steps.empty()) return {};
+        for (const ode::Dense& step : arc.steps) {
+            x.resize(static_cast<std::size_t>(step.size()));
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (const GaussPoint& node : gauss_points(gauss_five_nodes, part.from, part.to)) {
+                    step.evaluate(node.t, x.data(), states);
+                    course.evaluate(node.t, x.data());
+                    for (const trajectory::Reaction& r : course.reactions())
+                        sum[static_cast<std::size_t>(r.element)] += r.N * node.dt;
+                }
+        }
+    }
+    for (const trajectory::Event& e : motion.events)
+        for (const trajectory::Reaction& r : e.impulses) sum[static_cast<std::size_t>(r.element)] += r.N;
+    std::vector<std::pair<std::string, double>> means;
+    const double duration = motion.end.t - motion.start.t;
+    for (std::size_t k = 0; k < sum.size(); ++k)
+        if (motion.elements[k].kind == trajectory::ElementKind::contact)
+            means.emplace_back(motion.elements[k].name, sum[k] / duration);
+    return means;
+}
+
 /// The orbit from t = 0 of the period, its events, energies, and whether it obeys the gaps.
 void describe(Search& s) {
     Orbit& o = s.orbit;
-    o.period = s.duration;
+    o.period = s.whole();
     double begin = s.t;
     Vector x = s.x;
     if (!s.section) {
@@ -379,14 +317,15 @@ void describe(Search& s) {
     }
     integrate::Options run;
     run.start = state_of(begin, x);
-    run.t_end = begin + s.duration;
+    run.t_end = begin + s.whole();
     integrate::EventDriven method = s.options.method;
     method.keep_arcs = true;
     integrate::RecordedMotion recorded = integrate::simulate_recorded(s.model, method, run);
     o.energy = stability::lyapunov_balance(s.model, recorded.motion, recorded.recording);
     o.motion = std::move(recorded.motion);
     o.state = o.motion.start;
-    const double unit = s.section ? s.duration : *s.options.period;
+    if (o.motion.status == trajectory::Status::completed) o.mean_forces = mean_normal_forces(s.model, o.motion);
+    const double unit = s.section ? s.whole() : *s.options.period;
     const auto impact = std::find_if(o.motion.events.begin(), o.motion.events.end(), [](const trajectory::Event& e) {
         return e.kind == trajectory::EventKind::impact;
     });
@@ -427,10 +366,24 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
                     "give --period or --section");
     Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
     s.orbit.multiple = options.multiple;
-    s.free = free_positions(model);
+    if (options.symmetry.empty())
+        s.free = free_positions(model);
+    else
+        s.symmetry = symmetry_of(model, options.symmetry);
     if (!(options.period ? prepare_excited(s) : prepare_autonomous(s)) || !s.solve()) return std::move(s.orbit);
-    if (options.period && !excitation_repeats(s)) {
-        s.fail(Status::no_orbit, "the motion closes after " + number_text(s.duration) +
+    trajectory::Trajectory all;
+    if (s.symmetry) {
+        all = s.map.motion(s.t, s.x, s.whole());
+        if (all.status != trajectory::Status::completed ||
+            (vector_of(all.end) - s.x).cwiseAbs().cwiseQuotient(sizes(all)).maxCoeff() > returned) {
+            s.fail(Status::no_orbit,
+                   "half of the motion is closed by the symmetry, and the whole motion is not: the model "
+                   "does not have this symmetry");
+            return std::move(s.orbit);
+        }
+    }
+    if (options.period && !excitation_repeats(s.map, s.symmetry ? all : s.found.motion)) {
+        s.fail(Status::no_orbit, "the motion closes after " + number_text(s.whole()) +
                                      " s and then does not repeat: the excitation has another period");
         return std::move(s.orbit);
     }

@@ -24,6 +24,7 @@ struct Options {
     int multiple = 1;  ///< the orbit repeats after this many periods, or after this many returns to the section
     std::string
         section;  ///< autonomous systems: an expression of the state that is zero once in a return; "": automatic
+    std::string symmetry;  ///< "x = -x": the second half of the orbit is the image of the first; "": none
     std::optional<trajectory::State> guess;  ///< default: the model's initial state
     double settle = 0.0;                     ///< the guess is the end of a motion of this length from the start, in s
     double search_time = 0.0;  ///< autonomous systems: how long a return is waited for, in s; 0: as long as `settle`
@@ -65,7 +66,9 @@ struct Orbit {
     double phase = 0.0;  ///< phase of the first impact, or else of the first event: 2π t/period of the excitation
     trajectory::Trajectory motion;                  ///< one period, from `state` on
     std::vector<std::complex<double>> multipliers;  ///< largest modulus first; values below rounding are exactly 0
-    std::optional<double> trivial_error;            ///< autonomous systems: |1 − the multiplier that must be 1|
+    std::vector<std::complex<double>>
+        multipliers_full;  ///< with a symmetry: of the whole orbit; `multipliers` are those of half of it
+    std::optional<double> trivial_error;  ///< autonomous systems: |1 − the multiplier that must be 1|
     Stability stability = Stability::undecided;
     int unstable_count = 0;  ///< multipliers outside the unit circle
     /// Positions that nothing depends on and that do not return, such as the height of a toy that climbs down a pole,
@@ -73,6 +76,9 @@ struct Orbit {
     std::vector<std::pair<std::string, double>> drift;
     std::vector<std::string> remarks;    ///< about multipliers that are not known, and other limits of the statement
     trajectory::LyapunovBalance energy;  ///< balance of T + U over one period
+    /// Mean normal force of each contact over one period, impacts included, in N: (∫ λ_N dt + Σ Λ_N)/T. Empty if the
+    /// modes of the motion are not known.
+    std::vector<std::pair<std::string, double>> mean_forces;
     bool converged() const { return status == Status::converged || status == Status::violates; }
 };
 

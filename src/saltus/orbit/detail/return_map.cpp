@@ -4,7 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "saltus/base/error.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/sensitivity/sensitivity.hpp"
 
 namespace saltus::orbit {
@@ -19,6 +21,15 @@ std::vector<sensitivity::Variable> initial_values(const model::Model& model) {
             list.push_back(
                 {kind, i, model.coordinates[static_cast<std::size_t>(i)] + (kind == Kind::velocity ? "'" : ""), 0.0});
     return list;
+}
+
+/// A parameter as a variable of derivatives. Coordinates of the same name do not matter.
+sensitivity::Variable parameter_variable(const model::Model& model, const std::string& name) {
+    for (const model::Parameter& p : model.settings->parameters)
+        if (p.name == name && p.column >= 0 && !p.structural)
+            return {sensitivity::Variable::Kind::parameter, p.column, name, p.value};
+    throw Error("there are no derivatives by the parameter '" + name + "'", {"--over", 0, 0},
+                "choose a parameter that the motion depends on smoothly");
 }
 
 }  // namespace
@@ -54,6 +65,12 @@ ReturnMap::ReturnMap(const model::Model& model, const integrate::EventDriven& me
     method_.keep_arcs = true;
 }
 
+ReturnMap::ReturnMap(const model::Model& model, const integrate::EventDriven& method, std::function<bool()> interrupted,
+                     const std::string& parameter)
+    : ReturnMap(model, method, std::move(interrupted)) {
+    parameter_ = parameter;
+}
+
 trajectory::Trajectory ReturnMap::motion(double t, const Vector& x, double duration) const {
     integrate::Options options;
     options.start = state_of(t, x);
@@ -69,7 +86,9 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
     options.start = state_of(t, x);
     options.t_end = t + duration;
     options.interrupted = interrupted_;
-    const std::vector<sensitivity::Variable> variables = initial_values(model_);
+    std::vector<sensitivity::Variable> variables = initial_values(model_);
+    const auto state_columns = static_cast<Eigen::Index>(variables.size());
+    if (!parameter_.empty()) variables.push_back(parameter_variable(model_, parameter_));
     sensitivity::Sensitivity derivative = sensitivity::sensitivity(model_, variables, options);
     out.motion = std::move(derivative.motion);
     if (!derivative.available) {
@@ -78,8 +97,15 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
     }
     out.end = vector_of(out.motion.end);
     out.rate = rate_at_end(out.motion);
-    out.slope = std::move(derivative.final);
-    for (std::size_t j = 0; j < derivative.one_sided.size(); ++j)
+    out.slope = derivative.final.leftCols(state_columns);
+    if (!parameter_.empty()) {
+        out.by_parameter = derivative.final.col(state_columns);
+        if (!out.by_parameter.allFinite()) {
+            out.failure = "the motion has no derivative by " + parameter_;
+            return out;
+        }
+    }
+    for (std::size_t j = 0; j < static_cast<std::size_t>(state_columns); ++j)
         if (derivative.one_sided[j] != 0) out.one_sided.push_back(variables[j].name);
     for (Eigen::Index j = 0; j < out.slope.cols(); ++j) {
         if (out.slope.col(j).allFinite()) continue;

@@ -16,9 +16,10 @@ namespace saltus::orbit {
 /// A motion of one period with its derivative.
 struct Return {
     trajectory::Trajectory motion;
-    Vector end;    ///< (q, u) at the end
-    Matrix slope;  ///< ∂(q, u) at the end by (q, u) at the start
-    Vector rate;   ///< d(q, u)/dt at the end
+    Vector end;           ///< (q, u) at the end
+    Matrix slope;         ///< ∂(q, u) at the end by (q, u) at the start
+    Vector rate;          ///< d(q, u)/dt at the end
+    Vector by_parameter;  ///< ∂(q, u) at the end by the parameter; empty if none was named
     /// Columns without a derivative. They are 0 in `slope`.
     std::vector<std::string> missing;
     std::vector<std::string> one_sided;  ///< variables whose derivatives hold on one side only
@@ -31,6 +32,9 @@ class ReturnMap {
 public:
     /// The model must outlive the object.
     ReturnMap(const model::Model& model, const integrate::EventDriven& method, std::function<bool()> interrupted);
+    /// The same with derivatives by an independent parameter of the model, too. The start does not depend on it.
+    ReturnMap(const model::Model& model, const integrate::EventDriven& method, std::function<bool()> interrupted,
+              const std::string& parameter);
 
     Return operator()(double t, const Vector& x, double duration) const;
     /// The motion alone.
@@ -40,6 +44,7 @@ private:
     const model::Model& model_;
     integrate::EventDriven method_;
     std::function<bool()> interrupted_;
+    std::string parameter_;
 };
 
 /// (q, u) of a state as one vector, and back.

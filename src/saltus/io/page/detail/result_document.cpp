@@ -33,6 +33,7 @@ std::string kind_of(const Json& j) {
     if (has(j, {"u_minus", "u_plus", "work"})) return "impact";
     if (has(j, {"status", "multiple", "iterations"})) return "orbit";
     if (has(j, {"parameter", "section", "periods"})) return "diagram";
+    if (has(j, {"over", "points", "special"})) return "continue";
     if (has(j, {"degrees_of_freedom", "mass"})) return "check";
     if (has(j, {"events", "final", "energy"})) return "simulate";
     if (has(j, {"audit", "impacts", "recomputed"})) return "audit";

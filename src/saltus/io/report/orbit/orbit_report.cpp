@@ -48,7 +48,9 @@ Json averages(const orbit::Orbit& o) {
     Json impulse = Json::object();
     for (const auto& [element, sum] : impulses)
         impulse[o.motion.elements[static_cast<std::size_t>(element)].name] = number(sum);
-    return {{"energy", energy}, {"impulses", impulse}, {"impacts", impacts}};
+    Json forces = Json::object();
+    for (const auto& [name, mean] : o.mean_forces) forces[name] = number(mean);
+    return {{"energy", energy}, {"impulses", impulse}, {"forces", forces}, {"impacts", impacts}};
 }
 
 Json state_json(const orbit::Orbit& o) {
@@ -69,6 +71,7 @@ Json orbit_object(const orbit::Orbit& o, bool autonomous) {
     for (const trajectory::Event& e : o.motion.events)
         j["events"].push_back(Json::parse(event_entry(o.motion, e, true)));
     j["multipliers"] = multiplier_list(o.multipliers);
+    if (!o.multipliers_full.empty()) j["multipliers_full"] = multiplier_list(o.multipliers_full);
     if (autonomous) j["trivial_multiplier_error"] = number(o.trivial_error);
     j["stable"] =
         o.stability == orbit::Stability::undecided ? Json(nullptr) : Json(o.stability == orbit::Stability::stable);
@@ -122,6 +125,12 @@ std::string one_orbit(const orbit::Orbit& o) {
     for (std::size_t k = 0; k < o.multipliers.size(); ++k)
         text += (k == 0 ? "" : ",  ") + multiplier_text(o.multipliers[k]);
     text += "\n";
+    if (!o.multipliers_full.empty()) {
+        text += "              of half the orbit; of the whole orbit ";
+        for (std::size_t k = 0; k < o.multipliers_full.size(); ++k)
+            text += (k == 0 ? "" : ",  ") + multiplier_text(o.multipliers_full[k]);
+        text += "\n";
+    }
     if (o.trivial_error) text += fmt::format("              one must be 1; its error is {:.2g}\n", *o.trivial_error);
     text += fmt::format("  verdict     {}", verdict(o));
     if (o.unstable_count > 0) text += fmt::format(", {} outside the unit circle", o.unstable_count);

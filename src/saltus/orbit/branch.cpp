@@ -1,0 +1,741 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/orbit/branch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
+#include "saltus/model/build.hpp"
+#include "saltus/orbit/detail/branch_problem.hpp"
+#include "saltus/orbit/detail/special_points.hpp"
+#include "saltus/sensitivity/variables.hpp"
+
+namespace saltus::orbit {
+
+namespace {
+
+// Lengths along a branch are measured in z/scale: 1 is a change of the state by its size, or the range of the
+// parameter.
+constexpr double first_step = 2e-3;
+constexpr double longest_step = 0.1;
+/// A branch ends as a numerical failure if even a step of this length fails.
+constexpr double shortest_step = 1e-8;
+/// Where the order of events changes, steps towards this point are halved down to this length.
+constexpr double located_step = 1e-13;
+/// Neighbouring tangents of one order of events differ by less than this angle in rad, or the step is halved ...
+constexpr double largest_turn = 0.3;
+/// ... unless it is shorter than this.
+constexpr double shortest_turning_step = 1e-5;
+/// Newton's method must not lead farther from the predicted point than this multiple of the step: it would be on
+/// another branch.
+constexpr double largest_correction = 1.0;
+/// The same where the order of events changes, because the branch then has a corner.
+constexpr double largest_corner = 4.0;
+/// A pair of multipliers is on the unit circle if it is nearer to it than this.
+constexpr double pair_distance = 1e-6;
+/// A special point is located until its position along the branch is known to this length.
+constexpr double located = 1e-14;
+
+/// Number of points in which the way back must reach the change of the order of events.
+constexpr int points_to_boundary = 80;
+
+using trajectory::EventKind;
+
+bool signs_differ(double a, double b) { return (a < 0.0) != (b < 0.0); }
+
+/// What distinguishes two orders of events: the kind of the special point between them.
+std::string kind_of_change(const std::vector<Mark>& before, const std::vector<Mark>& after) {
+    std::map<EventKind, int> change;
+    for (const Mark& m : before) --change[m.kind];
+    for (const Mark& m : after) ++change[m.kind];
+    const auto changed = [&](EventKind k) { return change.count(k) > 0 && change[k] != 0; };
+    if (changed(EventKind::accumulation)) return "accumulation";
+    if (changed(EventKind::impact)) return change[EventKind::impact] > 0 ? "grazing" : "impact vanishes";
+    if (changed(EventKind::lift_off)) return "lift-off";
+    if (changed(EventKind::contact)) return "grazing";
+    if (changed(EventKind::stick) || changed(EventKind::slip) || changed(EventKind::reversal)) return "stick bound";
+    return "order of events";
+}
+
+std::string list_of(const OrbitPoint& p) {
+    std::vector<std::string> words;
+    for (const Mark& m : p.order) {
+        std::string word(trajectory::to_string(m.kind));
+        for (const int e : m.elements) word += " " + p.r.motion.elements[static_cast<std::size_t>(e)].name;
+        words.push_back(std::move(word));
+    }
+    return words.empty() ? "no events" : listing(words);
+}
+
+/// The least normal impulse of an impact, relative to the largest; 1 without impacts.
+double least_impulse(const OrbitPoint& p) {
+    double least = std::numeric_limits<double>::infinity(), largest = 0.0;
+    for (const trajectory::Event& e : p.r.motion.events) {
+        if (e.kind != EventKind::impact) continue;
+        double sum = 0.0;
+        for (const trajectory::Reaction& r : e.impulses) sum += std::abs(r.N);
+        least = std::min(least, sum), largest = std::max(largest, sum);
+    }
+    return std::isfinite(least) ? least : 1.0;
+}
+
+/// The shortest time between neighbouring events of an orbit, in s; its period if there are fewer than two events.
+double shortest_interval(const OrbitPoint& p) {
+    const std::vector<trajectory::Event>& events = p.r.motion.events;
+    double shortest = p.duration;
+    for (std::size_t k = 0; k + 1 < events.size(); ++k) shortest = std::min(shortest, events[k + 1].t - events[k].t);
+    return shortest;
+}
+
+/// Follows one branch in one direction.
+class Walk {
+public:
+    Walk(BranchProblem& problem, const BranchOptions& options) : problem_(problem), options_(options) {}
+
+    struct Doubling {
+        OrbitPoint point;
+        BranchPoint described;
+    };
+    std::vector<BranchPoint> points;
+    std::vector<SpecialPoint> special;
+    std::vector<Doubling> doublings;
+    std::vector<SpecialSeed> seeds;  ///< for curves over two parameters
+    std::string reason;
+    bool failed = false, interrupted = false, closed = false;
+    std::optional<SpecialPoint> boundary;  ///< walks to the next boundary: where the order of events changes
+
+    /// From a point on, along its tangent. `first` is the first point of the whole branch, to notice a closed branch;
+    /// `collapse`: branches of doubled period end where both halves of the orbit are equal again.
+    void go(OrbitPoint p, const BranchPoint* first, bool collapse) {
+        collapse_ = collapse;
+        remember(p);
+        double h = first_step;
+        while (true) {
+            if (options_.interrupted && options_.interrupted()) {
+                interrupted = true;
+                return end(p, "interrupted", false);
+            }
+            const int most = boundary_only_ ? points_to_boundary : options_.max_points;
+            if (static_cast<int>(points.size()) >= most)
+                return end(p, "after " + std::to_string(most) + " points; --points allows more", false);
+            problem_.move_start(p);
+            h = std::min({h, longest_step, options_.step / std::max(std::abs(p.slope()), 1e-6)});
+            bool at_bound = false;
+            std::optional<OrbitPoint> q = attempt(p, h, at_bound);
+            if (!q) {
+                if (options_.interrupted && options_.interrupted()) continue;
+                const bool refused = problem_.inadmissible();
+                if (h > shortest_step) {
+                    h *= 0.5;
+                    continue;
+                }
+                if (refused)
+                    return end(p,
+                               options_.parameter + " is not admissible beyond " + number_text(p.parameter()) + ": " +
+                                   problem_.failure(),
+                               false);
+                if (!pass(p, h, std::nullopt)) return;
+                h = first_step;
+                continue;
+            }
+            if (!same_order(p.order, q->order)) {
+                if (!pass(p, h, std::move(q))) return;
+                h = first_step;
+                continue;
+            }
+            if (std::acos(std::clamp(turned(p, *q), -1.0, 1.0)) > largest_turn && h > shortest_turning_step) {
+                h *= 0.5;
+                continue;
+            }
+            if (!problem_.repeats(*q)) {
+                failed = true;
+                return end(p,
+                           "beyond, the motion closes after one period and then does not repeat: the excitation has "
+                           "another period",
+                           false);
+            }
+            find_special(p, *q, h);
+            if (first != nullptr && returns_to(*first, p, *q)) {
+                closed = true;
+                reason = "the branch is closed";
+                return;
+            }
+            accept(*q);
+            if (collapse_ && points.size() > 3 && halves_equal(*q))
+                return end(*q, "the two halves of the orbit become equal: a period doubling of another branch", false);
+            p = std::move(*q);
+            if (at_bound) return end(p, "the end of the range", false);
+            h *= 1.4;
+        }
+    }
+
+private:
+    double turned(const OrbitPoint& p, const OrbitPoint& q) const {
+        Vector tangent = q.tangent.cwiseProduct(q.scale).cwiseQuotient(p.scale);
+        return p.tangent.dot(tangent) / std::max(tangent.norm(), std::numeric_limits<double>::min());
+    }
+
+    void accept(const OrbitPoint& q) {
+        points.push_back(problem_.describe(q));
+        remember(q);
+        if (options_.progress) options_.progress(points.size());
+    }
+
+    void end(const OrbitPoint& p, const std::string& why, bool failure) {
+        reason = why;
+        failed = failed || failure;
+        special.push_back({"end", 0.0, problem_.describe(p), points.size(), why, "", ""});
+    }
+
+    /// One step of the length h along the tangent; to the bound of the range, if the step would lead beyond it.
+    std::optional<OrbitPoint> attempt(const OrbitPoint& p, double h, bool& at_bound) {
+        const Eigen::Index last = p.z.size() - 1;
+        Vector z = p.z + h * p.tangent.cwiseProduct(p.scale);
+        Vector row = p.tangent;
+        const double bound = z(last) > options_.to ? options_.to : z(last) < options_.from ? options_.from : z(last);
+        at_bound = bound != z(last);
+        if (at_bound) {
+            h *= (bound - p.z(last)) / (z(last) - p.z(last));
+            z = p.z + h * p.tangent.cwiseProduct(p.scale);
+            z(last) = bound;
+            row = Vector::Unit(z.size(), last) * (p.slope() > 0.0 ? 1.0 : -1.0);
+        }
+        std::optional<OrbitPoint> q = problem_.correct(p, z, row);
+        if (!q) return q;
+        const bool corner = !same_order(p.order, q->order);
+        const double length = (q->z - z).cwiseQuotient(p.scale).norm();
+        if (length > (corner ? largest_corner : largest_correction) * std::max(h, 1e-9)) return std::nullopt;
+        if (!corner && turned(p, *q) < 0.0) q->tangent = -q->tangent;
+        return q;
+    }
+
+    std::optional<OrbitPoint> at_length(const OrbitPoint& p, double s) {
+        std::optional<OrbitPoint> q = problem_.correct(p, p.z + s * p.tangent.cwiseProduct(p.scale), p.tangent);
+        if (q && !same_order(p.order, q->order)) q.reset();
+        if (q && turned(p, *q) < 0.0) q->tangent = -q->tangent;
+        return q;
+    }
+
+    /// The zero of a test function between p and the point at the length h, by the method of Illinois: a secant whose
+    /// kept end counts half if it is kept twice.
+    std::optional<OrbitPoint> locate(const OrbitPoint& p, const OrbitPoint& q, double Tests::*test, double& error) {
+        const double whole = p.tangent.dot((q.z - p.z).cwiseQuotient(p.scale));
+        double a = 0.0, b = whole, fa = tests_of(p).*test, fb = tests_of(q).*test;
+        std::optional<OrbitPoint> best;
+        double before = std::numeric_limits<double>::infinity();
+        int side = 0;
+        for (int k = 0; k < 60; ++k) {
+            const double s = k % 4 == 3 && k > 12 ? 0.5 * (a + b) : (a * fb - b * fa) / (fb - fa);
+            std::optional<OrbitPoint> m = at_length(p, s);
+            if (!m) break;
+            const double f = tests_of(*m).*test;
+            error = best ? std::abs(m->parameter() - best->parameter()) : std::abs(m->parameter() - p.parameter());
+            best = std::move(m);
+            if (f == 0.0 || std::abs(s - before) <= located * std::max(1.0, std::abs(s)) || b - a <= located) break;
+            before = s;
+            if (signs_differ(f, fa)) {
+                b = s, fb = f;
+                if (side == -1) fa *= 0.5;
+                side = -1;
+            } else {
+                a = s, fa = f;
+                if (side == 1) fb *= 0.5;
+                side = 1;
+            }
+        }
+        return best;
+    }
+
+    void find_special(const OrbitPoint& p, const OrbitPoint& q, double) {
+        const Tests a = tests_of(p), b = tests_of(q);
+        std::vector<std::pair<double, SpecialPoint>> found;
+        std::vector<OrbitPoint> doubled;
+        const auto note = [&](double Tests::*test, const char* kind) -> std::optional<OrbitPoint> {
+            double error = 0.0;
+            std::optional<OrbitPoint> m = locate(p, q, test, error);
+            if (!m) return m;
+            const double s = p.tangent.dot((m->z - p.z).cwiseQuotient(p.scale));
+            if (std::string(kind) != "branch point") seeds.push_back({kind, *m, problem_.multiple(), "", {}});
+            found.push_back({s,
+                             {kind, std::max(error, smallest_error(m->parameter())), problem_.describe(*m),
+                              points.size(), "", "", ""}});
+            return m;
+        };
+        if (signs_differ(a.fold, b.fold))
+            (void)note(&Tests::fold, "fold");
+        else if (signs_differ(a.unit, b.unit))
+            (void)note(&Tests::unit, "branch point");
+        if (signs_differ(a.doubling, b.doubling))
+            if (std::optional<OrbitPoint> m = note(&Tests::doubling, "period doubling"))
+                doublings.push_back({std::move(*m), found.back().second.at});
+        if (signs_differ(a.torus, b.torus)) {
+            const std::optional<OrbitPoint> m = note(&Tests::torus, "torus");
+            // Two real multipliers with the product 1 are no bifurcation.
+            if (m && !pair_on_circle(*m)) found.pop_back(), seeds.pop_back();
+        }
+        std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+        for (auto& [s, point] : found) special.push_back(std::move(point));
+    }
+
+    static bool pair_on_circle(const OrbitPoint& p) {
+        return std::any_of(p.multipliers.values.begin(), p.multipliers.values.end(), [](const auto& m) {
+            return m.imag() != 0.0 && std::abs(std::abs(m) - 1.0) < pair_distance;
+        });
+    }
+
+    /// Notes the least impulse of an orbit, for the extrapolation to where it vanishes. Orbits with another order of
+    /// events are forgotten.
+    void remember(const OrbitPoint& p) {
+        if (!same_order(trail_order_, p.order)) trail_.clear();
+        trail_order_ = p.order;
+        trail_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p)});
+    }
+
+    /// Walks up to where the order of events changes, names and stores this point, and finds the branch on the other
+    /// side. Returns false if the branch ends there. `beyond` is an orbit with another order at the distance h.
+    bool pass(OrbitPoint& p, double h, std::optional<OrbitPoint> beyond) {
+        const std::vector<Mark> order = p.order;
+        const double whole = h;
+        double rest = h;
+        // The distance to the nearest orbit that is known to have another order: the boundary is before it.
+        double confirmed = beyond ? h : std::numeric_limits<double>::infinity();
+        // Every step that succeeds with the same order shortens the rest, every other one halves it.
+        while (rest > located_step) {
+            if (options_.interrupted && options_.interrupted()) break;
+            bool at_bound = false;
+            std::optional<OrbitPoint> q = attempt(p, 0.5 * rest, at_bound);
+            if (q && same_order(order, q->order)) {
+                find_special(p, *q, 0.5 * rest);
+                confirmed -= 0.5 * rest;
+                p = std::move(*q);
+                remember(p);
+            } else if (q) {
+                confirmed = std::min(confirmed, 0.5 * rest);
+                if (!beyond) beyond = std::move(q);
+            }
+            rest *= 0.5;
+        }
+        SpecialPoint s;
+        s.at = problem_.describe(p);
+        s.index = points.size();
+        s.before = list_of(p);
+        // The distance to the orbit beyond, in the parameter; to first order, and to second where the branch is
+        // vertical.
+        s.error = (confirmed * std::abs(p.slope()) + confirmed * confirmed) * (options_.to - options_.from) +
+                  4e-16 * std::abs(p.parameter());
+        if (beyond) s.kind = kind_of_change(order, beyond->order), s.after = list_of(*beyond);
+        if (s.kind.empty() && least_impulse(p) < 1e-3 * impulses_size(p) + 1e-12) s.kind = "impact vanishes";
+        if (s.kind.empty() || s.kind == "grazing") {
+            const auto [gap, contact] = nearest_gap(*p.model, p.r.motion, "");
+            if (s.kind.empty() && !contact.empty() && gap < 1e-6) s.kind = "grazing";
+            if (s.kind == "grazing" && !contact.empty()) {
+                extrapolate_gap(p, contact, s);
+                seeds.push_back({"grazing", p, problem_.multiple(), contact, s.at.parameter});
+            }
+        }
+        if (s.kind == "impact vanishes") extrapolate_impulse(s);
+        extrapolate_interval(p, s);
+        s.error = std::max(s.error, smallest_error(p.parameter()));
+        if (boundary_only_) {
+            boundary = s;
+            return false;
+        }
+        if (cross(p, whole, beyond, s)) return true;
+        if (s.kind.empty()) {
+            end(p,
+                "no orbit was found beyond " + options_.parameter + " = " + number_text(p.parameter()) +
+                    (problem_.failure().empty() ? "" : ": " + problem_.failure()),
+                true);
+            return false;
+        }
+        s.after.clear();
+        special.push_back(s);
+        end(p,
+            s.kind + " at " + options_.parameter + " = " + number_text(s.at.parameter) +
+                ": no orbit with another order of events was found next to it",
+            false);
+        return false;
+    }
+
+    /// Motions are computed with a relative tolerance, and the parameter of a special point is not known better.
+    double smallest_error(double parameter) const {
+        return 2.0 * options_.orbit.method.rtol * std::max(std::abs(parameter), options_.to - options_.from);
+    }
+
+    /// Adds a value ψ of an orbit to a list from which its zero is extrapolated, the last orbit first. Neighbours in
+    /// the list differ by at least a factor, so that rounding does not matter. Returns whether more are useful.
+    static bool take(std::vector<std::pair<double, double>>& list, double psi, double parameter) {
+        constexpr double ratio = 1.6;
+        constexpr std::size_t most = 6;
+        if (psi > 0.0 && (list.empty() || psi > ratio * list.back().first)) list.emplace_back(psi, parameter);
+        return list.size() < most;
+    }
+    static void extrapolate_zero(std::vector<std::pair<double, double>> list, SpecialPoint& s) {
+        if (list.size() < 2) return;
+        std::reverse(list.begin(), list.end());
+        const auto [value, error] = extrapolate(list);
+        s.at.parameter = value;
+        s.error = error;
+    }
+
+    /// Towards an impact that vanishes, the parameter is a smooth function of its impulse, while Newton's method fails
+    /// before the impulse is zero. So the parameter is extrapolated.
+    void extrapolate_impulse(SpecialPoint& s) const {
+        s.error = std::numeric_limits<double>::infinity();
+        std::vector<std::pair<double, double>> list;
+        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k)
+            if (!take(list, k->impulse, k->z(k->z.size() - 1))) break;
+        extrapolate_zero(std::move(list), s);
+    }
+
+    /// The same with the time between two events that meet, as where a phase of stick or contact vanishes.
+    void extrapolate_interval(const OrbitPoint& p, SpecialPoint& s) const {
+        constexpr double short_interval = 1e-3;  // relative to the period: two events are about to meet
+        if (trail_.back().interval > short_interval * p.duration) return;
+        std::vector<std::pair<double, double>> list;
+        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k)
+            if (!take(list, k->interval, k->z(k->z.size() - 1))) break;
+        SpecialPoint other = s;
+        other.error = std::numeric_limits<double>::infinity();
+        extrapolate_zero(std::move(list), other);
+        if (other.error < s.error) s.at.parameter = other.at.parameter, s.error = other.error;
+    }
+
+    /// The same with the least gap of a contact, before the contact is touched.
+    void extrapolate_gap(const OrbitPoint& p, const std::string& contact, SpecialPoint& s) {
+        std::vector<std::pair<double, double>> list;
+        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k) {
+            const double parameter = k->z(k->z.size() - 1);
+            const std::shared_ptr<const model::Model> model = problem_.model_at(parameter);
+            const ReturnMap map(*model, options_.orbit.method, options_.interrupted);
+            const trajectory::Trajectory motion = map.motion(k->t, k->z.head(problem_.states()), p.duration);
+            const auto [gap, name] = nearest_gap(*model, motion, contact);
+            // Gaps below are not known well enough.
+            constexpr double known_gap = 1e-9;
+            if (!name.empty() && gap > known_gap && !take(list, gap, parameter)) break;
+        }
+        extrapolate_zero(std::move(list), s);
+    }
+
+    /// Continues on the other side of a point where the order of events changes. A candidate there belongs to the same
+    /// branch if the way back from it leads to the same point; the way back fills the part between.
+    bool cross(OrbitPoint& p, double h, const std::optional<OrbitPoint>& beyond, SpecialPoint s) {
+        std::optional<OrbitPoint> next;
+        const auto try_candidate = [&](std::optional<OrbitPoint> q, double distance) {
+            if (!q || same_order(p.order, q->order) || !problem_.repeats(*q)) return false;
+            const Vector away = (q->z - p.z).cwiseQuotient(p.scale);
+            if (away.norm() > distance) return false;
+            if (q->parameter() < options_.from || q->parameter() > options_.to) return false;
+            const Vector along = away.cwiseProduct(p.scale).cwiseQuotient(q->scale);
+            if (q->tangent.dot(along) < 0.0) q->tangent = -q->tangent;
+            // The way back.
+            Walk back(problem_, options_);
+            back.boundary_only_ = true;
+            OrbitPoint reversed = *q;
+            reversed.tangent = -reversed.tangent;
+            back.go(reversed, nullptr, false);
+            if (!back.boundary || !same_place(s.at, back.boundary->at)) return false;
+            if (s.kind.empty() || (back.boundary->error < s.error && !back.boundary->kind.empty())) {
+                s.at.parameter = back.boundary->at.parameter;
+                s.error = back.boundary->error;
+            }
+            s.kind = kind_of_change(p.order, q->order);
+            s.after = list_of(*q);
+            special.push_back(s);
+            const std::size_t before = points.size(), count = back.points.size();
+            for (auto k = back.special.rbegin(); k != back.special.rend(); ++k) {
+                if (k->kind == "end") continue;
+                k->index = before + count - k->index;
+                special.push_back(*k);
+            }
+            for (Doubling& d : back.doublings) doublings.push_back(std::move(d));
+            for (SpecialSeed& seed : back.seeds) seeds.push_back(std::move(seed));
+            points.insert(points.end(), back.points.rbegin(), back.points.rend());
+            next = std::move(q);
+            return true;
+        };
+        const auto arrive = [&] {
+            p = std::move(*next);
+            accept(p);
+            return true;
+        };
+        // Straight on.
+        for (const double part : {1e-3, 1e-2, 0.1, 0.3, 1.0}) {
+            const double length = part * std::max(h, 1e-3);
+            if (try_candidate(problem_.correct(p, p.z + length * p.tangent.cwiseProduct(p.scale), p.tangent),
+                              largest_corner * length))
+                return arrive();
+        }
+        if (try_candidate(beyond, largest_corner * std::max(h, 1e-3))) return arrive();
+        // At neighbouring values of the parameter, from disturbed states.
+        const Eigen::Index last = p.z.size() - 1;
+        const Vector row = Vector::Unit(p.z.size(), last);
+        for (const double delta : {1e-4, 1e-3, 1e-2})
+            for (const double sign : {p.slope() < 0.0 ? -1.0 : 1.0, p.slope() < 0.0 ? 1.0 : -1.0})
+                for (const double size : {0.0, 3.0, -3.0, 0.3, -0.3})
+                    for (Eigen::Index i = 0; i < (size == 0.0 ? 1 : problem_.states()); ++i) {
+                        if (options_.interrupted && options_.interrupted()) return false;
+                        Vector z = p.z;
+                        z(last) += sign * delta * p.scale(last);
+                        z(i) += size * delta * p.scale(i);
+                        if (try_candidate(problem_.correct(p, z, row, BranchProblem::Damping::halve), 30.0 * delta))
+                            return arrive();
+                    }
+        return false;
+    }
+
+    /// Whether two points where the order of events changes are the same one.
+    bool same_place(const BranchPoint& a, const BranchPoint& b) const {
+        constexpr double near = 1e-3;  // relative to the range of the parameter and to the amplitudes
+        if (std::abs(a.parameter - b.parameter) > near * (options_.to - options_.from)) return false;
+        for (std::size_t i = 0; i < a.amplitude.size(); ++i) {
+            const double size = std::max({std::abs(a.amplitude[i].first), std::abs(a.amplitude[i].second), 1e-300});
+            if (std::abs(a.amplitude[i].first - b.amplitude[i].first) > 10.0 * near * size ||
+                std::abs(a.amplitude[i].second - b.amplitude[i].second) > 10.0 * near * size)
+                return false;
+        }
+        return true;
+    }
+
+    static double impulses_size(const OrbitPoint& p) {
+        double largest = 0.0;
+        for (const trajectory::Event& e : p.r.motion.events)
+            for (const trajectory::Reaction& r : e.impulses) largest = std::max(largest, std::abs(r.N));
+        return largest;
+    }
+
+    /// Whether both halves of an orbit are the same motion, up to a part of its size.
+    bool halves_equal(const OrbitPoint& p) const {
+        constexpr double equal = 2e-3;
+        const Eigen::Index m = problem_.states();
+        const Vector half = vector_of(p.r.motion.right(p.t + 0.5 * p.duration));
+        Vector difference = (half - p.z.head(m)).cwiseQuotient(p.scale.head(m));
+        for (const Eigen::Index j : problem_.drifting()) difference(j) = 0.0;
+        return difference.cwiseAbs().maxCoeff() < equal;
+    }
+
+    /// Whether the branch from p to q passes its first point.
+    bool returns_to(const BranchPoint& first, const OrbitPoint& p, const OrbitPoint& q) {
+        constexpr double equal = 1e-6;
+        if (points.size() < 8 || signs_differ(p.parameter() - first.parameter, first.parameter - q.parameter()))
+            return false;
+        Vector z = p.z;
+        const Eigen::Index last = z.size() - 1;
+        const double fraction = (first.parameter - p.parameter()) / (q.parameter() - p.parameter());
+        if (!std::isfinite(fraction)) return false;
+        z += fraction * (q.z - p.z);
+        z(last) = first.parameter;
+        const std::optional<OrbitPoint> m = problem_.correct(p, z, Vector::Unit(z.size(), last));
+        if (!m) return false;
+        const BranchPoint here = problem_.describe(*m);
+        if (here.events != first.events || std::abs(here.period - first.period) > equal * first.period) return false;
+        for (std::size_t i = 0; i < here.amplitude.size(); ++i) {
+            const auto [a, b] = first.amplitude[i];
+            const double size = equal * std::max({std::abs(a), std::abs(b), 1e-300});
+            if (std::abs(here.amplitude[i].first - a) > size || std::abs(here.amplitude[i].second - b) > size)
+                return false;
+        }
+        return true;
+    }
+
+    BranchProblem& problem_;
+    const BranchOptions& options_;
+    bool collapse_ = false;
+    bool boundary_only_ = false;  // the walk ends where the order of events changes
+    std::vector<Mark> trail_order_;
+    struct Passed {
+        double t;
+        Vector z;
+        double impulse;   // the least one of an impact
+        double interval;  // the shortest one between events, in s
+    };
+    std::vector<Passed> trail_;  // the last orbits of this order
+};
+
+/// Joins a walk downwards, the first point and a walk upwards to one branch.
+Branch joined(Walk& down, const BranchPoint& first, Walk& up) {
+    Branch b;
+    const std::size_t below = down.points.size();
+    b.points.assign(std::make_move_iterator(down.points.rbegin()), std::make_move_iterator(down.points.rend()));
+    b.points.push_back(first);
+    b.points.insert(b.points.end(), std::make_move_iterator(up.points.begin()),
+                    std::make_move_iterator(up.points.end()));
+    for (auto s = down.special.rbegin(); s != down.special.rend(); ++s) {
+        s->index = below - s->index;
+        std::swap(s->before, s->after);
+        // Seen from below, an impact that vanishes appears, and the other way round.
+        if (s->kind == "grazing" || s->kind == "impact vanishes")
+            s->kind = s->kind == "grazing" ? "impact vanishes" : "grazing";
+        b.special.push_back(std::move(*s));
+    }
+    for (SpecialPoint& s : up.special) {
+        s.index += below + 1;
+        b.special.push_back(std::move(s));
+    }
+    b.reason = down.reason.empty()        ? up.reason
+               : up.reason.empty()        ? down.reason
+               : down.reason == up.reason ? "both ends: " + up.reason
+                                          : "lower end: " + down.reason + "; upper end: " + up.reason;
+    b.failed = down.failed || up.failed;
+    return b;
+}
+
+/// Follows the branches of doubled period that begin at period doublings.
+class Switches {
+public:
+    Switches(const model::Description& description, const BranchOptions& options, Branches& out)
+        : description_(description), options_(options), out_(out) {}
+
+    void follow(const std::vector<Walk::Doubling>& doublings, int multiple, const std::vector<Eigen::Index>& drifting,
+                int level) {
+        if (level >= options_.doublings) return;
+        for (const Walk::Doubling& d : doublings) {
+            if (options_.interrupted && options_.interrupted()) return;
+            if (std::any_of(ends_.begin(), ends_.end(), [&](const auto& e) {
+                    return e.first == multiple &&
+                           std::abs(e.second - d.point.parameter()) < 0.02 * (options_.to - options_.from);
+                }))
+                continue;  // a branch that began at another doubling ends here
+            branch_from(d, 2 * multiple, drifting, level);
+        }
+    }
+
+private:
+    void branch_from(const Walk::Doubling& d, int multiple, const std::vector<Eigen::Index>& drifting, int level) {
+        BranchProblem problem(description_, options_, multiple, drifting);
+        // The direction of the multiplier −1, in which the doubled orbits leave the others.
+        const Eigenpairs pairs = eigenpairs(d.point.r.slope);
+        std::size_t which = 0;
+        for (std::size_t k = 0; k < pairs.values.size(); ++k)
+            if (std::abs(pairs.values[k] + 1.0) < std::abs(pairs.values[which] + 1.0)) which = k;
+        if (pairs.values.empty()) return;
+        OrbitPoint start = d.point;
+        Vector direction = Vector::Zero(start.z.size());
+        direction.head(problem.states()) =
+            pairs.vectors.col(static_cast<Eigen::Index>(which)).cwiseQuotient(start.scale.head(problem.states()));
+        for (const Eigen::Index j : drifting) direction(j) = 0.0;
+        direction /= direction.norm();
+        if (problem.autonomous()) start.z(problem.states()) *= 2.0, start.scale(problem.states()) *= 2.0;
+        start.order.insert(start.order.end(), d.point.order.begin(), d.point.order.end());
+        Branch b;
+        b.multiple = multiple;
+        b.origin = "period doubling at " + options_.parameter + " = " + number_text(d.point.parameter());
+        for (const double h : {0.01, 0.02, 0.005, 0.04, 0.002}) {
+            std::optional<OrbitPoint> q =
+                problem.correct(start, start.z + h * direction.cwiseProduct(start.scale), direction);
+            if (!q || (q->z - start.z).cwiseQuotient(start.scale).norm() > 5.0 * h) continue;
+            if (!problem.repeats(*q) || !same_order(start.order, q->order)) continue;
+            const Vector away = (q->z - start.z).cwiseQuotient(q->scale);
+            if (q->tangent.dot(away) < 0.0) q->tangent = -q->tangent;
+            Walk walk(problem, options_);
+            walk.points.push_back(problem.describe(*q));
+            walk.go(*q, nullptr, true);
+            b.points = std::move(walk.points);
+            b.special = std::move(walk.special);
+            b.reason = walk.reason;
+            b.failed = walk.failed;
+            if (b.reason.starts_with("the two halves") && !b.points.empty())
+                ends_.emplace_back(multiple / 2, b.points.back().parameter);
+            out_.branches.push_back(std::move(b));
+            if (walk.interrupted) out_.complete = false;
+            follow(walk.doublings, multiple, drifting, level + 1);
+            return;
+        }
+        b.reason = "no orbit of the doubled period was found next to the doubling";
+        out_.branches.push_back(std::move(b));
+    }
+
+    const model::Description& description_;
+    const BranchOptions& options_;
+    Branches& out_;
+    std::vector<std::pair<int, double>> ends_;  // multiple and parameter of doublings at which branches have ended
+};
+
+/// The branch of one orbit, in both directions, and the branches of doubled period.
+void follow_orbit(const model::Description& description, const BranchOptions& options, const Orbit& orbit,
+                  Branches& out) {
+    std::vector<Eigen::Index> drifting;
+    for (const auto& [name, distance] : orbit.drift)
+        drifting.push_back(std::find(out.coordinates.begin(), out.coordinates.end(), name) - out.coordinates.begin());
+    BranchProblem problem(description, options, orbit.multiple, drifting);
+    const OrbitPoint raw = problem.raw(orbit.motion, options.start);
+    const Vector up_row = Vector::Unit(raw.z.size(), raw.z.size() - 1);
+    std::optional<OrbitPoint> start = problem.correct(raw, raw.z, up_row, BranchProblem::Damping::halve);
+    if (!start) {
+        out.status = Status::no_orbit;
+        out.failure = "the orbit at " + options.parameter + " = " + number_text(options.start) +
+                      " has no derivatives: " + problem.failure();
+        return;
+    }
+    const BranchPoint first = problem.describe(*start);
+    Walk down(problem, options), up(problem, options);
+    OrbitPoint reversed = *start;
+    reversed.tangent = -reversed.tangent;
+    if (options.start > options.from) down.go(reversed, &first, false);
+    if (!down.closed && !down.interrupted && options.start < options.to) up.go(*start, &first, false);
+    if (down.interrupted || up.interrupted) out.complete = false;
+    std::vector<Walk::Doubling> doublings = std::move(down.doublings);
+    doublings.insert(doublings.end(), std::make_move_iterator(up.doublings.begin()),
+                     std::make_move_iterator(up.doublings.end()));
+    Branch b = joined(down, first, up);
+    b.multiple = orbit.multiple;
+    out.branches.push_back(std::move(b));
+    if (!options.second.empty()) {
+        for (Walk* const walk : {&down, &up})
+            for (const SpecialSeed& seed : walk->seeds) {
+                if (options.interrupted && options.interrupted()) return;
+                out.curves.push_back(follow_special(description, options, seed, drifting));
+            }
+        return;
+    }
+    Switches(description, options, out).follow(doublings, orbit.multiple, drifting, 0);
+}
+
+}  // namespace
+
+Branches continue_orbits(const model::Description& description, const BranchOptions& options) {
+    SALTUS_EXPECT(options.from < options.to && options.from <= options.start && options.start <= options.to);
+    Branches out;
+    out.parameter = options.parameter;
+    out.second = options.second;
+    out.complete = true;
+    std::vector<Orbit> orbits;
+    {
+        model::BuildOptions build = options.build;
+        build.set.emplace_back(options.parameter, number_text(options.start));
+        const model::Model model = model::build(description, build);
+        out.model = model.name;
+        out.coordinates = model.coordinates;
+        Options first = options.orbit;
+        first.interrupted = options.interrupted;
+        first.period.reset();
+        if (!options.period.empty())
+            first.period = sensitivity::output_of(model, options.period, 0.0, model.q0, model.u0).value;
+        if (options.search > 0) {
+            orbits = find_orbits(model, first, options.search);
+            if (orbits.empty()) out.status = Status::no_orbit, out.failure = "none of the starts leads to an orbit";
+        } else {
+            orbits.push_back(find_orbit(model, first));
+            if (!orbits[0].converged()) {
+                out.status = orbits[0].status;
+                out.failure = orbits[0].reason;
+                orbits.clear();
+            }
+        }
+    }
+    for (const Orbit& orbit : orbits) {
+        if (options.interrupted && options.interrupted()) break;
+        follow_orbit(description, options, orbit, out);
+    }
+    if (options.interrupted && options.interrupted()) out.complete = false;
+    return out;
+}
+
+}  // namespace saltus::orbit

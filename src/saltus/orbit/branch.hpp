@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "saltus/model/build_options.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/orbit/orbit.hpp"
+#include "saltus/trajectory/trajectory.hpp"
+
+namespace saltus::orbit {
+
+/// Which branch of orbits or equilibria is followed.
+struct BranchOptions {
+    std::string parameter;        ///< name of the varied parameter
+    double from = 0.0, to = 0.0;  ///< its range, from < to
+    double start = 0.0;           ///< its value for the first orbit or equilibrium, within the range
+    model::BuildOptions build;    ///< other parameters
+    std::string period;           ///< excited models: period of the excitation, an expression of parameters
+    Options orbit;                ///< how the first orbit is found; `period` in it is not read
+    int search = 0;               ///< number of starts of the search for first orbits; 0: one search from the guess
+    double step = 0.02;           ///< largest step of the parameter, relative to the range, > 0
+    int max_points = 1000;        ///< of one branch in one direction
+    int doublings = 1;            ///< how often branches of doubled period are followed: 0 never, 2 also theirs
+    /// A second parameter, over which special points of the branch are followed; "": none. Branches of doubled period
+    /// are then not followed.
+    std::string second;
+    double second_from = 0.0, second_start = 0.0, second_to = 0.0;  ///< its range, and its value for the branch
+    std::function<bool()> interrupted;
+    std::function<void(std::size_t points)> progress;  ///< called after each point
+};
+
+/// One orbit or equilibrium of a branch.
+struct BranchPoint {
+    double parameter = 0.0;
+    double period = 0.0;      ///< of the whole orbit, in s; 0 for an equilibrium
+    trajectory::State state;  ///< at t = 0 of the period; autonomous systems: some state of the orbit
+    std::vector<std::complex<double>> multipliers;  ///< of an orbit; eigenvalues in 1/s of an equilibrium
+    Stability stability = Stability::undecided;
+    int unstable_count = 0;
+    std::vector<std::pair<double, double>> amplitude;  ///< least and largest value of each position
+    std::vector<std::string> events;                   ///< kinds, from t = 0 of the period on
+    std::vector<std::string> closed;                   ///< equilibria: contacts that are closed
+    double residual = 0.0;                             ///< as Orbit::residual
+};
+
+/// A point at which something changes.
+struct SpecialPoint {
+    std::string kind;    ///< "fold", "period doubling", "torus", "grazing", "impact vanishes", ...: docs/continue.md
+    double error = 0.0;  ///< estimated error of the parameter
+    BranchPoint at;
+    std::size_t index = 0;      ///< number of points of the branch before it
+    std::string text;           ///< ends: why
+    std::string before, after;  ///< where the order of events changes: the events on both sides; empty if not known
+};
+
+/// A curve of orbits or equilibria over the parameter, from one end to the other.
+struct Branch {
+    std::vector<BranchPoint> points;
+    std::vector<SpecialPoint> special;  ///< in the order along the branch; its ends are of the kind "end"
+    std::string reason;                 ///< why the branch ends where it ends
+    bool failed = false;                ///< one of its ends is a numerical failure
+    int multiple = 1;                   ///< the orbits close after this many periods
+    std::string origin;                 ///< where it comes from, in words; empty for a first branch
+};
+
+/// A curve of special points of one kind over two parameters.
+struct SpecialCurve {
+    std::string kind;                 ///< "fold", "period doubling", "torus" or "grazing"
+    std::vector<BranchPoint> points;  ///< from one end to the other
+    std::vector<double> second;       ///< values of the second parameter, one for each point
+    std::string reason;               ///< why the curve ends where it ends
+};
+
+struct Branches {
+    std::string model, parameter;
+    std::string second;                ///< the second parameter; empty: none
+    std::vector<SpecialCurve> curves;  ///< over both parameters
+    std::vector<std::string> coordinates;
+    std::vector<Branch> branches;       ///< the first one, then those of doubled period
+    std::string failure;                ///< why there is no first orbit or equilibrium; empty if there is
+    Status status = Status::converged;  ///< of the search for the first orbit
+    bool equilibria = false;
+    bool complete = false;  ///< false: interrupted
+};
+
+/// Follows branches of periodic orbits over a parameter by pseudo-arclength continuation. Throws Error if the options
+/// do not fit the model.
+Branches continue_orbits(const model::Description& description, const BranchOptions& options);
+
+/// Follows a branch of equilibria without friction forces: constraints and closed contacts stay closed, their forces
+/// are unknowns. `guess` is a position near the first one; empty: the model's initial position. Throws Error if the
+/// model has no derivatives or depends on time.
+Branches continue_equilibria(const model::Description& description, const BranchOptions& options);
+
+}  // namespace saltus::orbit

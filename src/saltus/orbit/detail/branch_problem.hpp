@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "saltus/model/model.hpp"
+#include "saltus/orbit/branch.hpp"
+#include "saltus/orbit/detail/measures.hpp"
+#include "saltus/orbit/detail/return_map.hpp"
+
+namespace saltus::orbit {
+
+/// One event in the order of events of an orbit.
+struct Mark {
+    trajectory::EventKind kind;
+    std::vector<int> elements;
+    bool operator==(const Mark& other) const = default;
+};
+/// The order of the events of a motion. Impacts that accumulate are one event, however many of them were seen; switches
+/// of formulas are left out.
+std::vector<Mark> order_of(const trajectory::Trajectory& motion);
+/// Whether two orders are equal up to where the period begins.
+bool same_order(const std::vector<Mark>& a, const std::vector<Mark>& b);
+
+/// An orbit of a branch with all that the next step needs. Its unknowns are z = (x, T, p): the state at the time t, the
+/// duration T if the system is autonomous, and the parameter p.
+struct OrbitPoint {
+    double t = 0.0;
+    Vector z;
+    Vector scale;  ///< sizes of the components of z; lengths along the branch are measured in z/scale
+    std::shared_ptr<const model::Model> model;
+    Return r;
+    double duration = 0.0;
+    double residual = 0.0;
+    Vector tangent;  ///< unit vector in z/scale
+    Vector plane;    ///< autonomous systems: the phase condition is plane·(x − x_reference) = 0
+    Vector reference;
+    std::vector<Mark> order;
+    Multipliers multipliers;
+
+    double parameter() const { return z(z.size() - 1); }
+    double slope() const { return tangent(tangent.size() - 1); }  ///< dp/ds, relative to the range
+};
+
+/// Orbits of one multiple of the period as a system of equations F(z) = 0.
+class BranchProblem {
+public:
+    BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
+                  std::vector<Eigen::Index> drifting);
+
+    int multiple() const { return multiple_; }
+    bool autonomous() const { return options_.period.empty(); }
+    Eigen::Index states() const { return states_; }
+    const std::vector<Eigen::Index>& drifting() const { return drifting_; }
+
+    /// Why the last `correct` gave nothing, and whether the reason is a value of the parameter that the model refuses.
+    const std::string& failure() const { return failure_; }
+    bool inadmissible() const { return inadmissible_; }
+
+    enum class Damping { none, halve };
+    /// Newton's method for F(z) = 0 and row·(z − z_start)/scale = 0, from z_start. The phase condition and the scale
+    /// are those of `near`.
+    std::optional<OrbitPoint> correct(const OrbitPoint& near, const Vector& z_start, const Vector& row,
+                                      Damping damping = Damping::none);
+
+    /// Sets the tangent of a point, such that its product with `along` is positive.
+    void set_tangent(OrbitPoint& point, const Vector& along) const;
+
+    /// Moves the start of the orbit to where the motion is calm if an event is near the start. The orientation of the
+    /// tangent is kept.
+    void move_start(OrbitPoint& point);
+
+    /// A point without a solution yet: start, sizes and phase condition of a motion.
+    OrbitPoint raw(const trajectory::Trajectory& motion, double parameter);
+
+    /// The model at a value of the parameter. Throws Error if the value is not admissible.
+    std::shared_ptr<const model::Model> model_at(double parameter) const;
+
+    BranchPoint describe(const OrbitPoint& point) const;
+    /// Excited models: whether the motion goes on to repeat itself.
+    bool repeats(const OrbitPoint& point) const;
+
+private:
+    struct Evaluation {
+        std::shared_ptr<const model::Model> model;
+        Return r;
+        double duration = 0.0, duration_slope = 0.0;
+    };
+    std::optional<Evaluation> evaluate(double t, const Vector& z);
+    Vector defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const;
+    Matrix derivative(const Return& r, double duration_slope, const OrbitPoint& near) const;
+    std::pair<double, double> period_of_excitation(const model::Model& model) const;
+
+    const model::Description& description_;
+    const BranchOptions& options_;
+    int multiple_;
+    std::vector<Eigen::Index> drifting_;
+    Eigen::Index states_ = 0;
+    mutable std::shared_ptr<const model::Model> last_;  // the model of the last value of the parameter
+    mutable double last_value_ = 0.0;
+    std::string failure_;
+    bool inadmissible_ = false;
+};
+
+}  // namespace saltus::orbit

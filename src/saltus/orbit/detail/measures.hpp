@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <complex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "saltus/base/linalg.hpp"
+#include "saltus/model/fwd.hpp"
+#include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/trajectory/trajectory.hpp"
+
+/// What is measured on a motion of one period.
+namespace saltus::orbit {
+
+/// Least and largest values of all components along a motion, at samples.
+std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion);
+
+/// Least and largest values of the positions along a motion. Extrema between the ends of steps are located where the
+/// velocity changes its sign.
+std::pair<Vector, Vector> position_range(const trajectory::Trajectory& motion);
+
+/// Largest magnitudes of all components along a motion; 1 for components that are always 0.
+Vector sizes(const trajectory::Trajectory& motion);
+
+/// Positions that nothing in the model depends on, so that a shift of them shifts the motion and changes nothing else.
+/// This follows from the formulas: kinetic energy, dissipation, forces, gaps, constraints, slip velocities and
+/// coefficients do not contain the position, and the potential energy is linear in it with a factor that contains no
+/// position. Without formulas there are none.
+std::vector<Eigen::Index> free_positions(const model::Model& model);
+
+/// Where the motion is in its simplest mode: the middle of the longest arc with the fewest closed elements. Derivatives
+/// by the state exist there.
+double calm_time(const trajectory::Trajectory& motion);
+
+/// Whether the only direction without a derivative is the one that leaves the only closed contact. Disturbances in that
+/// direction are not admissible: the map loses rank exactly, and the multiplier is 0.
+bool leaves_one_contact(const Return& r);
+
+/// Eigenvalues of the derivative of a return map, and what they say.
+struct Multipliers {
+    std::vector<std::complex<double>> values;  ///< largest modulus first; values below rounding are exactly 0
+    std::optional<std::size_t> trivial;        ///< autonomous systems: number of the one that must be 1
+    std::optional<double> trivial_error;       ///< its distance from 1
+    int outside = 0;                           ///< how many lie outside the unit circle, the trivial one not counted
+    bool undecided = false;                    ///< one is nearer to the circle than its error
+};
+Multipliers multipliers_of(const Matrix& slope, bool autonomous);
+
+/// Whether an excited motion of this duration is repeated by the one that starts at the same state one duration later:
+/// otherwise the excitation has another period.
+bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& motion);
+
+}  // namespace saltus::orbit

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "cli/process.hpp"
+#include "support.hpp"
+
+namespace saltus::cli::continue_test {
+
+namespace {
+
+const std::string models = std::string(SALTUS_SOURCE_DIR) + "/models/";
+const std::string ball = "continue " + models + "ball-on-moving-plane.toml ";
+const std::string period = " --period \"2*pi/w\" --settle 2 ";
+
+}  // namespace
+
+TEST(ContinueCommand, NamesTheFoldOfTheBouncingBall) {
+    const auto run = test::command(ball + "--over Gamma=0.9:1.4 --json" + period);
+    EXPECT_EQ(run.code, 0) << run.out;
+    EXPECT_NE(run.out.find("\"kind\": \"fold\""), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("1.04719755119"), std::string::npos);
+    EXPECT_NE(run.out.find("\"status\": \"completed\""), std::string::npos);
+}
+
+TEST(ContinueCommand, WritesItsPointsAndAPage) {
+    const test::Folder results;
+    const std::string folder = results.file("run");
+    const auto run =
+        test::command(ball + "--over Gamma=1.2:1.4 --doublings 0 --quiet --report --out " + folder + period);
+    EXPECT_EQ(run.code, 0) << run.out;
+    EXPECT_TRUE(test::content_of(folder + "/branches.csv").starts_with("branch,Gamma,period,stability"));
+    EXPECT_TRUE(test::content_of(folder + "/special.csv").starts_with("branch,kind,Gamma"));
+    EXPECT_NE(test::content_of(folder + "/continue.json").find("\"special\""), std::string::npos);
+    EXPECT_TRUE(std::filesystem::exists(folder + "/report.html"));
+}
+
+TEST(ContinueCommand, KeepsThePointsOfARunThatIsEndedByTheClock) {
+    const auto run =
+        test::command(ball + "--over Gamma=0.9:2 --step 1e-6 --points 1000000 --seconds 1 --json" + period);
+    EXPECT_EQ(run.code, 130) << run.out.substr(0, 500);
+    EXPECT_NE(run.out.find("\"status\": \"interrupted\""), std::string::npos);
+    EXPECT_NE(run.out.find("\"multipliers\""), std::string::npos);
+}
+
+TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {
+    const auto refused = [](const std::string& options, const std::string& words) {
+        const auto run = test::command(ball + options);
+        EXPECT_EQ(run.code, 2) << options;
+        EXPECT_NE(run.out.find(words), std::string::npos) << run.out;
+    };
+    refused("", "--over: the parameter to vary is not given");
+    refused("--over Gamma", "is not a range of a parameter");
+    refused("--over Gamma=1:2:3 --period 1", "is not a number");
+    refused("--over Gamma=1:1 --period 1", "a single value");
+    refused("--over Gama=1:2 --period 1", "did you mean 'Gamma'?");
+    refused("--over Gamma=1:2", "depends on time");
+    refused("--over Gamma=1:2 --period 1 --equilibria", "equilibria have no period");
+    refused("--over Gamma=1:2 --equilibria", "depends on time");
+    refused("--over Gamma=1:2 --period 1 --and ee", "did you mean");
+    refused("--over Gamma=1:2 --period 1 --and Gamma", "is the first parameter, too");
+    refused("--over Gamma=1:2 --period 1 --and e=0.6:0.9", "is not in its range");
+    refused("--over Gamma=1:2 --period 1 --and e=0.6", "is not a range of a parameter");
+    refused("--over Gamma=1:2 --period 1 --points 0", "it must be at least 1");
+    refused("--over Gamma=1:2 --period 1 --step -1", "--step");
+}
+
+TEST(ContinueCommand, SaysWhyThereIsNoFirstOrbit) {
+    const auto run =
+        test::command("continue " + models + "bouncing-ball.toml --over e=0.3:0.8 --section \"y' = 0\" --settle 10");
+    EXPECT_EQ(run.code, 3) << run.out;
+    EXPECT_NE(run.out.find("comes to rest"), std::string::npos) << run.out;
+}
+
+}  // namespace saltus::cli::continue_test

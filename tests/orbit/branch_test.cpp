@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/orbit/branch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "saltus/base/error.hpp"
+#include "saltus/io/model/read_model.hpp"
+
+namespace saltus::orbit::branch_test {
+namespace {
+
+constexpr double pi = std::numbers::pi;
+
+model::Description shipped(const std::string& name) {
+    return io::read_model(std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml");
+}
+model::Description text(const std::string& model) { return io::parse_model(model, "test.toml"); }
+
+BranchOptions over(const std::string& parameter, double from, double start, double to) {
+    BranchOptions options;
+    options.parameter = parameter;
+    options.from = from;
+    options.start = start;
+    options.to = to;
+    options.doublings = 0;
+    return options;
+}
+
+/// All special points of a kind.
+std::vector<const SpecialPoint*> of_kind(const Branch& b, const std::string& kind) {
+    std::vector<const SpecialPoint*> list;
+    for (const SpecialPoint& s : b.special)
+        if (s.kind == kind) list.push_back(&s);
+    return list;
+}
+
+std::string kinds(const Branch& b) {
+    std::string list;
+    for (const SpecialPoint& s : b.special) list += s.kind + " " + std::to_string(s.at.parameter) + " " + s.text + "; ";
+    return list;
+}
+
+/// One bounce in a period, e = 0.5: fold at Γ = π(1−e)/(1+e), doubling at Γ² = fold² + (2(1+e²)/(1+e)²)².
+TEST(Branch, OfTheBouncingBallHasTheFoldAndTheDoublingOfTheExactMap) {
+    const double e = 0.5, fold = pi * (1 - e) / (1 + e);
+    const double doubling = std::hypot(fold, 2 * (1 + e * e) / ((1 + e) * (1 + e)));
+    BranchOptions options = over("Gamma", 0.9, 1.3, 1.7);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.doublings = 1;
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_TRUE(all.failure.empty()) << all.failure;
+    ASSERT_GE(all.branches.size(), 2U);
+    const Branch& b = all.branches[0];
+    const auto folds = of_kind(b, "fold"), doublings = of_kind(b, "period doubling");
+    ASSERT_EQ(folds.size(), 1U) << kinds(b);
+    EXPECT_NEAR(folds[0]->at.parameter, fold, 1e-10);
+    ASSERT_EQ(doublings.size(), 1U) << kinds(b);
+    EXPECT_NEAR(doublings[0]->at.parameter, doubling, 1e-10);
+    EXPECT_LT(doublings[0]->error, 1e-10);
+    // Every point is an orbit of the exact map, with the trace 1 + e² ∓ (1+e)² Γ sin φ and the determinant e².
+    for (const BranchPoint& p : b.points) {
+        const double cosine = fold / p.parameter;
+        const double sine = (1 + e) * (1 + e) * p.parameter * std::sqrt(std::max(0.0, 1 - cosine * cosine));
+        const double trace = (p.multipliers[0] + p.multipliers[1]).real();
+        EXPECT_NEAR(std::min(std::abs(trace - 1 - e * e - sine), std::abs(trace - 1 - e * e + sine)), 0.0, 1e-7);
+        EXPECT_NEAR((p.multipliers[0] * p.multipliers[1]).real(), e * e, 1e-9);
+    }
+    // The branch of doubled period begins at the doubling, and its orbits are stable there.
+    const Branch& doubled = all.branches[1];
+    EXPECT_EQ(doubled.multiple, 2);
+    ASSERT_FALSE(doubled.points.empty()) << doubled.reason;
+    EXPECT_NEAR(doubled.points[0].parameter, doubling, 1e-2);
+    EXPECT_GT(doubled.points[0].parameter, doubling);
+    EXPECT_EQ(doubled.points[0].stability, Stability::stable);
+    EXPECT_NEAR(doubled.points[0].period, 0.2, 1e-12);
+    EXPECT_EQ(doubled.points[0].events.size(), 2U);
+}
+
+/// Fold and doubling over e: the formulas of the exact map hold along both curves.
+TEST(Branch, OfTheBouncingBallHasTheCurvesOfTheExactMapOverTwoParameters) {
+    BranchOptions options = over("Gamma", 0.5, 1.3, 2.2);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.second = "e";
+    options.second_from = 0.4;
+    options.second_start = 0.5;
+    options.second_to = 0.6;
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_TRUE(all.failure.empty()) << all.failure;
+    int folds = 0, doublings = 0;
+    for (const SpecialCurve& c : all.curves) {
+        if (c.kind != "fold" && c.kind != "period doubling") continue;
+        (c.kind == "fold" ? folds : doublings) += 1;
+        EXPECT_EQ(c.second.front(), 0.4) << c.kind << " " << c.reason;
+        EXPECT_EQ(c.second.back(), 0.6) << c.kind << " " << c.reason;
+        for (std::size_t k = 0; k < c.points.size(); ++k) {
+            const double e = c.second[k], fold = pi * (1 - e) / (1 + e);
+            const double doubling = std::hypot(fold, 2 * (1 + e * e) / ((1 + e) * (1 + e)));
+            EXPECT_NEAR(c.points[k].parameter, c.kind == "fold" ? fold : doubling, 1e-10) << e;
+        }
+    }
+    EXPECT_EQ(folds, 1);
+    EXPECT_EQ(doublings, 1);
+}
+
+BranchOptions stopped(double from, double start, double to) {
+    BranchOptions options = over("F0", from, start, to);
+    options.build.set = {{"c", "0.1"}, {"w", "1"}, {"s", "1"}};
+    options.period = "2*pi/w";
+    options.orbit.settle = 200;
+    return options;
+}
+
+/// x'' + 0.1x' + x = A cos t reaches the stop at x = 1 for A = 0.1.
+TEST(Branch, OfTheImpactOscillatorGrazesWhereTheAmplitudeReachesTheStop) {
+    const Branches all = continue_orbits(shipped("impact-oscillator"), stopped(0.02, 0.05, 0.12));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto grazing = of_kind(all.branches[0], "grazing");
+    ASSERT_FALSE(grazing.empty()) << kinds(all.branches[0]);
+    EXPECT_NEAR(grazing[0]->at.parameter, 0.1, 1e-10);
+}
+
+/// The linear oscillator reaches the stop at A = s √((1−ω²)² + (cω)²).
+TEST(Branch, OfTheImpactOscillatorHasTheGrazingCurveOfTheLinearOscillator) {
+    BranchOptions options = stopped(0.02, 0.05, 0.3);
+    options.second = "w";
+    options.second_from = 0.95;
+    options.second_start = 1.0;
+    options.second_to = 1.05;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    const auto curve =
+        std::find_if(all.curves.begin(), all.curves.end(), [](const SpecialCurve& c) { return c.kind == "grazing"; });
+    ASSERT_NE(curve, all.curves.end());
+    EXPECT_EQ(curve->second.front(), 0.95) << curve->reason;
+    EXPECT_EQ(curve->second.back(), 1.05) << curve->reason;
+    for (std::size_t k = 0; k < curve->points.size(); ++k) {
+        const double w = curve->second[k];
+        EXPECT_NEAR(curve->points[k].parameter, std::hypot(1 - w * w, 0.1 * w), 1e-10) << w;
+    }
+}
+
+TEST(Branch, OfTheImpactOscillatorHasTheOrbitOfIndependentValues) {
+    const Branches all = continue_orbits(shipped("impact-oscillator"), stopped(0.9, 1.0, 1.1));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto at = std::find_if(all.branches[0].points.begin(), all.branches[0].points.end(),
+                                 [](const BranchPoint& p) { return p.parameter == 1.0; });
+    ASSERT_NE(at, all.branches[0].points.end());
+    EXPECT_NEAR(at->multipliers[0].real(), -0.58429531434, 1e-10);
+    EXPECT_NEAR(std::abs(at->multipliers[0].imag()), 0.00560035149, 1e-10);
+    EXPECT_EQ(all.branches[0].points.front().parameter, 0.9);
+    EXPECT_EQ(all.branches[0].points.back().parameter, 1.1);
+}
+
+/// Van der Pol's oscillator: the period at ε = 1 is 6.6632868593231.
+TEST(Branch, OfAnAutonomousSystemFindsThePeriods) {
+    BranchOptions options = over("eps", 0.5, 0.6, 1.0);
+    options.orbit.settle = 60;
+    const Branches all =
+        continue_orbits(text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"eps*(1 - x^2)*x'\" }\n"
+                             "[parameters]\neps = 0.6\n[initial]\nq = { x = 1 }\n"),
+                        options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    ASSERT_EQ(all.branches[0].points.back().parameter, 1.0) << all.branches[0].reason;
+    EXPECT_NEAR(all.branches[0].points.back().period, 6.6632868593231, 1e-9);
+}
+
+TEST(Branch, EndsWhereTheParameterIsNotAdmissible) {
+    BranchOptions options = over("e", 0.4, 0.5, 1.5);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.build.set = {{"Gamma", "1.3"}};
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    ASSERT_FALSE(b.special.empty());
+    EXPECT_EQ(b.special.back().kind, "end");
+    EXPECT_LE(b.special.back().at.parameter, 1.0);
+    EXPECT_NE(b.special.back().text.find("e is not admissible beyond"), std::string::npos) << kinds(b);
+}
+
+/// The period is that of w = 1, and w is varied.
+TEST(Branch, IsNotFollowedWithAPeriodThatTheExcitationDoesNotHave) {
+    BranchOptions options = over("w", 0.8, 1.0, 1.2);
+    options.build.set = {{"c", "0.1"}, {"s", "100"}};
+    options.period = "2*pi";
+    options.orbit.settle = 200;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    EXPECT_TRUE(all.branches[0].failed);
+    EXPECT_EQ(all.branches[0].points.size(), 1U);
+    EXPECT_NE(all.branches[0].reason.find("another period"), std::string::npos) << all.branches[0].reason;
+}
+
+/// A linear oscillator without contacts: amplitude F0/√((1−ω²)² + (cω)²). The period depends on the varied parameter.
+TEST(Branch, OverTheFrequencyFollowsTheResonance) {
+    BranchOptions options = over("w", 0.8, 0.9, 1.2);
+    options.build.set = {{"c", "0.1"}, {"s", "100"}};
+    options.period = "2*pi/w";
+    options.orbit.settle = 200;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    EXPECT_EQ(all.branches[0].reason, "both ends: the end of the range");
+    EXPECT_GT(all.branches[0].points.size(), 20U);
+    for (const BranchPoint& p : all.branches[0].points) {
+        const double w = p.parameter;
+        EXPECT_NEAR(p.amplitude[0].second, 1 / std::sqrt(std::pow(1 - w * w, 2) + std::pow(0.1 * w, 2)), 1e-9);
+        EXPECT_NEAR(p.period, 2 * pi / w, 1e-12);
+    }
+}
+
+/// x³ − x = p has folds at p = ±2/(3√3).
+TEST(EquilibriumBranch, HasTheFoldsOfACubic) {
+    const Branches all = continue_equilibria(
+        text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^4/4 - x^2/2 - p*x\"\n[parameters]\np = -1\n"
+             "[initial]\nq = { x = -1.2 }\n"),
+        over("p", -1.0, -1.0, 1.0));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    const auto folds = of_kind(b, "fold");
+    ASSERT_EQ(folds.size(), 2U) << kinds(b);
+    EXPECT_NEAR(folds[0]->at.parameter, 2 / (3 * std::sqrt(3.0)), 1e-11);
+    EXPECT_NEAR(folds[1]->at.parameter, -2 / (3 * std::sqrt(3.0)), 1e-11);
+    EXPECT_EQ(b.points.back().parameter, 1.0);
+    for (const BranchPoint& p : b.points) {
+        const double x = p.state.q[0];
+        EXPECT_NEAR(x * x * x - x, p.parameter, 1e-10);
+        EXPECT_EQ(p.stability, 3 * x * x > 1 ? Stability::stable : Stability::unstable) << x;
+    }
+}
+
+/// A mass on the floor, lifted by the force p against its weight 1 and a spring: it leaves the floor at p = 1.
+TEST(EquilibriumBranch, OpensAContactWhereItsForceVanishes) {
+    const Branches all = continue_equilibria(
+        text("[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"y^2/2 + y - p*y\"\n[parameters]\np = 0.2\n"
+             "[[contact]]\nname = \"floor\"\ngN = \"y\"\n"),
+        over("p", 0.0, 0.2, 2.0));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    const auto lifts = of_kind(b, "lift-off");
+    ASSERT_EQ(lifts.size(), 1U) << kinds(b);
+    EXPECT_NEAR(lifts[0]->at.parameter, 1.0, 1e-12);
+    EXPECT_NEAR(b.points.back().state.q[0], 1.0, 1e-12);
+    EXPECT_TRUE(b.points.back().closed.empty());
+    EXPECT_EQ(b.points.front().closed.size(), 1U);
+}
+
+/// Van der Pol's oscillator: its damping is negative for p > 0.
+TEST(EquilibriumBranch, NamesWhereOscillationsBeginToGrow) {
+    const Branches all =
+        continue_equilibria(text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nf = { x = \"(p - x^2)*x'\" }\n"
+                                 "[parameters]\np = -0.5\n"),
+                            over("p", -0.5, -0.5, 0.5));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto hopf = of_kind(all.branches[0], "hopf");
+    ASSERT_EQ(hopf.size(), 1U) << kinds(all.branches[0]);
+    EXPECT_NEAR(hopf[0]->at.parameter, 0.0, 1e-12);
+}
+
+/// The initial position is in the air, where gravity has no balance: a search finds the bar on both ends.
+TEST(EquilibriumBranch, BeginsAtAnEquilibriumThatASearchFinds) {
+    const Branches all = continue_equilibria(shipped("rocking-bar"), over("g", 5.0, 9.81, 20.0));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    EXPECT_EQ(all.branches[0].reason, "both ends: the end of the range");
+    EXPECT_EQ(all.branches[0].points.back().closed.size(), 2U);
+    EXPECT_NEAR(all.branches[0].points.back().state.q[1], 0.0, 1e-12);
+}
+
+TEST(EquilibriumBranch, RefusesModelsThatDependOnTime) {
+    EXPECT_THROW(continue_equilibria(shipped("impact-oscillator"), over("F0", 0.1, 1.0, 2.0)), Error);
+}
+
+}  // namespace
+}  // namespace saltus::orbit::branch_test

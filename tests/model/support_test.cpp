@@ -88,6 +88,10 @@ Model with(Feature feature) {
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = \"x'\"\nmu = \"0.3 + x^2\"\n";
             break;
         case Feature::sampled_control: more = "[control]\nactuated = [\"x\"]\nKp = 1\nperiod = 0.1\n"; break;
+        case Feature::jumps: more = "[[jump]]\nname = \"c\"\nwhen = \"y\"\nu = { y = \"-y'\" }\n"; break;
+        case Feature::static_friction:
+            more = "[[slider]]\nname = \"c\"\ngammaT = \"x'\"\nmu = 0.3\nmu_static = 0.4\nFN = 1\n";
+            break;
         case Feature::damping_left_out:
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\n[penalty]\nk = 1e5\nD = 0.1\n";
             break;

@@ -151,7 +151,8 @@ TEST(Validation, UnknownKeyWithoutANearNameIsRefused) {
     EXPECT_EQ(refusal(block("eN = 0.5",
                             "eN = 0.5\n"
                             R"(colour = "red")")),
-              "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, eN, eT, c, "
+              "block.toml:24:1: unknown key 'colour' in contact 'floor'; allowed are name, gN, gammaT, mu, mu_static, "
+              "eN, eT, c, "
               "impact, friction, radius, radii, if and for");
 }
 
@@ -381,7 +382,8 @@ TEST(ValidationOfTheFile, UnknownKeyInConstraintIsRefused) {
     EXPECT_EQ(refusal(block(R"(g = "x - phi")", R"(g = "x - phi")"
                                                 "\n"
                                                 "eN = 0.5")),
-              "block.toml:29:1: unknown key 'eN' in constraint 'rail'; allowed are name, g, gamma, gammaT, mu and for");
+              "block.toml:29:1: unknown key 'eN' in constraint 'rail'; allowed are name, g, gamma, gammaT, mu, "
+              "mu_static and for");
 }
 
 TEST(ValidationOfTheFile, ParameterIsAListIsRefused) {

@@ -60,12 +60,14 @@ Model Builder::build() {
         const ConstraintDescription& c = d_.constraints[k];
         model_.constraints[k].friction =
             friction("constraint " + quoted(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
+        add_static_friction(model_.constraints[k].friction, c.mu_static, c.mu, "constraint " + quoted(c.name));
     }
     add_sliders();
     add_clutches();
     for (const ObstacleDescription& o : d_.obstacles) add_obstacle(o);
     add_penalty();
     add_penalty_damping();
+    add_jumps();
     if (!options_.open_loop) add_control();
     add_perturbation();
     add_defaults();
@@ -283,6 +285,7 @@ void Builder::add_contacts() {
         contact.row = static_cast<int>(model_.constraints.size() + f_.gaps.size());
         f_.gaps.push_back(gap);
         contact.friction = friction(owner, c.gammaT, c.mu, c.friction, c.radius, c.radii, c.place);
+        add_static_friction(contact.friction, c.mu_static, c.mu, owner);
         contact_laws(contact, c.eN, c.eT, c.c, c.impact, owner);
         if (c.condition.given) contact.condition = condition(c.condition, owner);
         model_.contacts.push_back(std::move(contact));
@@ -300,7 +303,7 @@ Coefficient Builder::condition(const Field& field, const std::string& owner) {
                     "write one such as \"x > 0\"; min and max join several");
     if (!f_.graph.depends_on(e, of_state))
         throw Error(what + " does not depend on time, coordinates or velocities: " + field.source.text, field.place(),
-                    "remove it, or remove the contact");
+                    "remove it, or remove the " + owner.substr(0, owner.find(' ')));
     const Expr slack = f_.graph.sub(node.b, node.a);
     return coefficient(slack, what, -infinity, infinity, "must be finite", field.place());
 }
@@ -337,6 +340,7 @@ void Builder::add_sliders() {
         if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
         if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
         slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
+        add_static_friction(slider.friction, s.mu_static, s.mu, owner);
         slider.normal_force = coefficient(parse_load(s.FN, "the normal force FN of " + quoted(slider.name), of_state),
                                           "FN of " + owner, 0.0, infinity, "must be >= 0", s.FN.place());
         if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
@@ -467,6 +471,28 @@ Friction Builder::friction(const std::string& owner, const std::vector<Field>& g
     for (std::size_t k = 0; k < radii.size(); ++k)
         result.radius[k] = magnitude(radii[k], "radii of " + owner, Zero::refused);
     return result;
+}
+
+/// The coefficient up to which stick holds. It must not be smaller than μ: otherwise friction at rest could neither
+/// hold nor slip under a force between the two bounds. Both depend on parameters only, so that one comparison decides.
+void Builder::add_static_friction(Friction& friction, const Field& mu_static, const std::vector<Field>& mu,
+                                  const std::string& owner) {
+    if (!mu_static.given) return;
+    const std::string what = "mu_static of " + owner;
+    if (!friction.present())
+        throw Error(owner + " has mu_static but no slip velocity", mu_static.place(), "add gammaT");
+    if (friction.law != FrictionLaw::coulomb)
+        throw Error(what + " belongs to Coulomb friction with one mu", mu_static.place(),
+                    "remove it: orthotropic, contensou and rolling friction hold up to mu");
+    if (mu.empty())
+        throw Error(owner + " has mu_static but no mu", mu_static.place(), "add mu, the coefficient of slip");
+    const Expr slip = f_.coefficients[static_cast<std::size_t>(friction.mu[0])];
+    if (f_.graph.depends_on(slip, of_state))
+        throw Error(owner + " has mu_static and a mu that depends on time, coordinates or velocities", mu[0].place(),
+                    "give mu as a function of parameters, or remove mu_static");
+    const double lowest = value_of(slip);
+    friction.mu_static = coefficient(parse(mu_static, what, 0), what, lowest, infinity,
+                                     "must be >= mu = " + number_text(lowest), mu_static.place());
 }
 
 // --- coefficients --------------------------------------------------------------------------------------------

@@ -62,6 +62,7 @@ struct ContactDescription {
     Field gN;
     std::vector<Field> gammaT;  ///< 0 (no friction), 1, 2, 3 or 5 slip velocities
     std::vector<Field> mu;      ///< 0, 1 or 2 coefficients
+    Field mu_static;            ///< stick holds up to this; not given: mu
     Field eN, eT, c;
     Choice impact{"newton", {}};     ///< newton | poisson | energy
     Choice friction{"coulomb", {}};  ///< coulomb | contensou | rolling
@@ -77,6 +78,7 @@ struct ConstraintDescription {
     Field g, gamma;  ///< one of them: a function of positions, or of velocities
     std::vector<Field> gammaT;
     std::vector<Field> mu;
+    Field mu_static;
     Place place;
 };
 
@@ -85,6 +87,7 @@ struct SliderDescription {
     std::string name;
     std::vector<Field> gammaT;
     std::vector<Field> mu;
+    Field mu_static;
     Field FN, eT;
     Place place;
 };
@@ -93,6 +96,16 @@ struct SliderDescription {
 struct ClutchDescription {
     std::string name;
     Field gamma;
+    Place place;
+};
+
+/// [[jump]]: a reset of the state where `when` passes through zero.
+struct JumpDescription {
+    std::string name;
+    Field when;
+    Choice direction{"", {}};  ///< down | up | both; "": not given
+    Field condition;           ///< key `if`: an inequality; the jump triggers only if it holds
+    std::vector<Entry> q, u;   ///< new values by coordinate
     Place place;
 };
 
@@ -268,6 +281,7 @@ struct Description {
     std::vector<ConstraintDescription> constraints;
     std::vector<SliderDescription> sliders;
     std::vector<ClutchDescription> clutches;
+    std::vector<JumpDescription> jumps;
     std::optional<ControlDescription> control;
     std::optional<PenaltyDescription> penalty;
     std::optional<PerturbationDescription> perturbation;

@@ -3,12 +3,13 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace saltus::model {
 
-// The elements of a model: contacts, constraints, sliders and clutches. An element does not hold numbers. It names its
-// rows (numbers in the order of Layout) and its coefficients (numbers in System::coefficients), because friction and
-// restitution may depend on time and state.
+// The elements of a model: contacts, constraints, sliders, clutches and jumps. An element does not hold numbers. It
+// names its rows (numbers in the order of Layout) and its coefficients (numbers in System::coefficients), because
+// friction and restitution may depend on time and state.
 
 /// The set C_T of admissible friction forces, scaled by the normal force.
 enum class FrictionLaw {
@@ -33,6 +34,8 @@ struct Friction {
     int dimension = 0;                                              ///< number of slip rows: 0 (law none), 1, 2, 3 or 5
     std::array<Coefficient, 2> mu{no_coefficient, no_coefficient};  ///< the second one for orthotropic friction
     std::array<Coefficient, 2> radius{no_coefficient, no_coefficient};  ///< effective radii: drilling, rolling
+    /// Stick holds up to this coefficient, slip has μ; none: both have μ. Coulomb friction only.
+    Coefficient mu_static = no_coefficient;
 
     /// Whether the element can transmit friction forces at all. The value of μ may still be 0.
     bool present() const { return law != FrictionLaw::none; }
@@ -71,6 +74,28 @@ struct Slider {
 struct Clutch {
     std::string name;
     int row = 0;
+};
+
+/// A new value of a position or velocity: the number of the coordinate, and the coefficient that is its value.
+struct JumpValue {
+    int coordinate = 0;
+    Coefficient value = no_coefficient;
+};
+
+/// A reset of the state: when the quantity `when` passes through zero, q and u take new values, which are functions of
+/// the time and of the state just before. Coordinates and velocities that are not named stay. All of its functions are
+/// coefficients of the system, so that values, derivatives and Taylor series are at hand.
+struct Jump {
+    enum class Direction {
+        down,  ///< triggers where `when` falls through zero
+        up,    ///< where it rises through zero
+        both,
+    };
+    std::string name;
+    Direction direction = Direction::both;
+    Coefficient when = no_coefficient;
+    Coefficient guard = no_coefficient;  ///< it triggers only if this is > 0; none: always
+    std::vector<JumpValue> q, u;
 };
 
 }  // namespace saltus::model

@@ -28,6 +28,7 @@ struct Model {
     std::vector<Constraint> constraints;
     std::vector<Slider> sliders;
     std::vector<Clutch> clutches;
+    std::vector<Jump> jumps;     ///< resets of the state
     std::vector<double> q0, u0;  ///< initial state, at t = 0
     Matrix dq0_dp, du0_dp;       ///< derivatives of the initial state as described, by the independent parameters
     double start_moved = 0.0;  ///< largest change that projecting q0 or u0 made (BuildOptions::project_initial); if it

@@ -35,6 +35,9 @@ constexpr std::string_view hold_is_no_equilibrium =
 constexpr std::string_view damping_is_for_simulate =
     "the model was built for rigid contacts, which have no such damping; only `simulate --method penalty` and "
     "`compare` build it for springs";
+constexpr std::string_view jumps_end_rest = "a jump resets the state, so that the equations between jumps do not tell";
+constexpr std::string_view law_of_one_coefficient =
+    "the proofs are about one coefficient of friction for stick and slip";
 constexpr std::string_view equilibria_change_with_time = "an equilibrium at one time need not be one at another";
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
@@ -48,6 +51,8 @@ constexpr std::array table{
     SupportException{moreau_lanes, Feature::velocity_constraints, refused,
                      "lanes project positions onto all constraints"},
     SupportException{moreau_lanes, sampled_control, refused, "lanes do not sample"},
+    SupportException{moreau_lanes, jumps, refused, "lanes do not reset the state"},
+    SupportException{moreau_lanes, static_friction, refused, "lanes have one coefficient of friction"},
 
     SupportException{Analysis::penalty, missing_stiffness, refused, "the contact force is k*depth + d*rate"},
     SupportException{Analysis::penalty, Feature::damping_left_out, refused, damping_is_for_simulate},
@@ -62,21 +67,31 @@ constexpr std::array table{
     SupportException{perturbed_pair, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{perturbed_pair, conditional_contacts, refused, about_lasting_contacts},
     SupportException{perturbed_pair, sampled_control, refused, "the theorems are about forces that do not jump"},
+    SupportException{perturbed_pair, jumps, refused, "the theorems are about motions with continuous positions"},
 
     SupportException{impact_audit, contensou_friction, approximate,
                      "the patch has no second-order cone, so only the impulses of the law are judged"},
     SupportException{impact_audit, constraint_friction, approximate,
                      "friction bounded by a reaction has no convex cone, so only the impulses of the law are judged"},
+    SupportException{impact_audit, jumps, approximate,
+                     "a jump has no impulses, so that only collisions of contacts are judged"},
+    SupportException{impact_audit, static_friction, approximate,
+                     "impulses of friction are bounded by mu alone, also where the contact sticks"},
 
     SupportException{equilibrium_sets, time_dependence, condition, equilibria_change_with_time},
     SupportException{equilibrium_sets, no_derivatives, refused, "the search for sets needs them"},
     SupportException{equilibrium_sets, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{equilibrium_sets, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{equilibrium_sets, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{equilibrium_sets, jumps, refused, jumps_end_rest},
+    SupportException{equilibrium_sets, static_friction, refused,
+                     "friction that rests and friction on a moving surface have different coefficients"},
 
     SupportException{enclosure, no_formulas, refused, "interval bounds are computed from expressions"},
     SupportException{enclosure, Feature::velocity_constraints, refused, "its constraints are those of positions"},
     SupportException{enclosure, conditional_contacts, refused, searches_lasting_contacts},
+    SupportException{enclosure, jumps, refused, jumps_end_rest},
+    SupportException{enclosure, static_friction, refused, law_of_one_coefficient},
 
     SupportException{attractivity, poisson_impacts, condition,
                      "the theorem is about Newton's law (a single frictionless contact is the same by both)"},
@@ -86,6 +101,8 @@ constexpr std::array table{
     SupportException{attractivity, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{attractivity, conditional_contacts, refused, about_lasting_contacts},
     SupportException{attractivity, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{attractivity, jumps, refused, jumps_end_rest},
+    SupportException{attractivity, static_friction, refused, law_of_one_coefficient},
 
     SupportException{instability, contacts, condition,
                      "a motion with fixed sticking and slipping contacts must be found that leaves the set"},
@@ -96,6 +113,8 @@ constexpr std::array table{
     SupportException{instability, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{instability, conditional_contacts, refused, about_lasting_contacts},
     SupportException{instability, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{instability, jumps, refused, jumps_end_rest},
+    SupportException{instability, static_friction, refused, law_of_one_coefficient},
 
     SupportException{linear_classification, contacts, refused, "the system must be linear between stick and slip"},
     SupportException{linear_classification, constraints, refused, "the system must be linear between stick and slip"},
@@ -104,6 +123,8 @@ constexpr std::array table{
     SupportException{linear_classification, time_dependence, refused, "the criterion is for constant matrices"},
     SupportException{linear_classification, no_formulas, refused, bounds_need_expressions},
     SupportException{linear_classification, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{linear_classification, jumps, refused, jumps_end_rest},
+    SupportException{linear_classification, static_friction, refused, law_of_one_coefficient},
 
     SupportException{equilibrium_points, contact_friction, refused, friction_makes_sets},
     SupportException{equilibrium_points, constraint_friction, refused, friction_makes_sets},
@@ -113,6 +134,7 @@ constexpr std::array table{
     SupportException{equilibrium_points, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{equilibrium_points, time_dependence, refused, equilibria_change_with_time},
     SupportException{equilibrium_points, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{equilibrium_points, jumps, refused, jumps_end_rest},
 
     SupportException{sprung_equilibria, contact_friction, refused, friction_makes_sets},
     SupportException{sprung_equilibria, constraint_friction, refused, friction_makes_sets},
@@ -124,6 +146,7 @@ constexpr std::array table{
     SupportException{sprung_equilibria, nonlinear_springs, refused, "its springs have a constant stiffness"},
     SupportException{sprung_equilibria, time_dependence, refused, equilibria_change_with_time},
     SupportException{sprung_equilibria, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{sprung_equilibria, jumps, refused, jumps_end_rest},
 
     SupportException{regulation, contact_friction, condition, friction_makes_sets},
     SupportException{regulation, constraints, condition, "the theorem is about systems without constraints"},
@@ -132,6 +155,7 @@ constexpr std::array table{
     SupportException{regulation, clutches, condition, clutch_holds_velocity},
     SupportException{regulation, Feature::velocity_constraints, refused, about_holonomic_constraints},
     SupportException{regulation, conditional_contacts, refused, about_lasting_contacts},
+    SupportException{regulation, jumps, refused, jumps_end_rest},
     SupportException{regulation, time_dependence, condition, equilibria_change_with_time},
     SupportException{regulation, no_control, refused, "the theorem is about a linear controller or a shaped potential"},
 
@@ -141,11 +165,15 @@ constexpr std::array table{
     SupportException{penalty_limit, nonlinear_springs, refused, "the penalty is k*depth^2/2 with a constant k"},
     SupportException{penalty_limit, Feature::damping_left_out, refused, damping_is_for_simulate},
     SupportException{penalty_limit, sampled_control, refused, "its paths of stationary action have no memory"},
+    SupportException{penalty_limit, jumps, refused, "its paths of stationary action have no resets"},
 
     SupportException{basin, time_dependence, approximate, "rest in one place need not last"},
     SupportException{basin, Feature::velocity_constraints, refused, equilibria_fill_manifolds},
     SupportException{basin, conditional_contacts, refused, searches_lasting_contacts},
     SupportException{basin, sampled_control, refused, hold_is_no_equilibrium},
+    SupportException{basin, jumps, refused, jumps_end_rest},
+    SupportException{basin, static_friction, refused,
+                     "what captures a motion near an equilibrium set is known for one coefficient of friction"},
 };
 
 /// Kind and name of the first element that satisfies the condition; nullopt if no element does.
@@ -216,6 +244,8 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case no_control: return whole(!m.settings->control);
         case sampled_control:  // of one part of the model, so that every analysis refuses it (refuse_elements)
             return sampled_law(m) != nullptr ? std::optional<std::string>("period of [control]") : std::nullopt;
+        case jumps: return first("jump", m.jumps, any);
+        case static_friction: return first_friction(m, [](const Friction& f) { return f.mu_static != no_coefficient; });
         case Feature::damping_left_out: return whole(m.outputs != nullptr && m.outputs->damping_left_out);
     }
     misuse("a feature", __FILE__, __LINE__);
@@ -235,6 +265,8 @@ std::string remedy_for(Feature feature) {
         case nonlinear_springs: return "give k as a number; --penalty k=... replaces it";
         case no_control: return "add a [control] with measured velocities, without saturation and without a period";
         case sampled_control: return "remove period of [control] for a law that acts continuously";
+        case jumps: return "remove [[jump]]";
+        case static_friction: return "remove mu_static";
         case Feature::damping_left_out: return "remove D and D_hat of [penalty], or use simulate --method penalty";
         case no_derivatives: return "implement System::jacobians";
         default: return {};
@@ -307,6 +339,8 @@ std::string_view to_string(Feature feature) {
         case no_derivatives: return "systems without derivatives";
         case no_control: return "models without control, or with saturation, estimated velocities or sampling";
         case sampled_control: return "sampled control";
+        case jumps: return "jumps of the state";
+        case static_friction: return "a coefficient of static friction";
         case Feature::damping_left_out: return "D or D_hat of [penalty]";
     }
     return "";

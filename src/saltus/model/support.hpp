@@ -38,9 +38,11 @@ enum class Feature {
     no_derivatives,        ///< a system written in C++ without Jacobians
     no_control,            ///< the model has no [control], or one that no theorem treats
     sampled_control,       ///< a [control] with a period: its force is held between samples
+    jumps,                 ///< a [[jump]]: resets of the state
+    static_friction,       ///< mu_static: friction that holds more than it has in slip
     damping_left_out,      ///< D or D_hat of [penalty], in a model that was built for rigid contacts
 };
-inline constexpr std::size_t feature_count = 23;
+inline constexpr std::size_t feature_count = 25;
 
 /// A method of integration or an analysis.
 enum class Analysis {

@@ -244,6 +244,10 @@ private:
                 row(last_.t, e.energy_before);
                 sum_.impact_restitution += e.energy_before - e.energy_after;
                 row(e.t, e.energy_after);
+            } else if (e.kind == EventKind::jump) {
+                row(e.t, e.energy_before, last_.t != e.t);
+                sum_.driven += e.energy_after - e.energy_before;
+                row(e.t, e.energy_after);
             } else if (!e.impulses.empty()) {
                 row(e.t, e.energy_before, last_.t != e.t);  // the step that ends here has a row already
                 const RecordedImpact* const solved = impact < change.impacts.size() ? &change.impacts[impact] : nullptr;

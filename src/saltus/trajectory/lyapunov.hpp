@@ -20,7 +20,7 @@ struct LyapunovBalance {
     std::vector<double> impact_restitution;
     // Energy brought in.
     std::vector<double> applied;  ///< energy brought in by the forces f
-    std::vector<double> driven;   ///< energy brought in by moving obstacles, constraints and belts
+    std::vector<double> driven;   ///< energy brought in by moving obstacles, constraints, belts, jumps
 
     double error = 0.0;             ///< largest difference of the two sides, relative to the largest energy seen
     double largest_increase = 0.0;  ///< largest increase of V between two entries beyond what was brought in, relative

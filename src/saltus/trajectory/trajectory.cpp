@@ -18,6 +18,7 @@ std::string_view to_string(EventKind kind) {
         case EventKind::accumulation: return "accumulation";
         case EventKind::painleve: return "painleve";
         case EventKind::switched: return "switch";
+        case EventKind::jump: return "jump";
     }
     return "";
 }

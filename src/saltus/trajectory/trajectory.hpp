@@ -29,7 +29,7 @@ enum class Mode : char {
     pressed,  ///< a frictionless contact with a spring (penalty method) that penetrates
 };
 
-enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve, switched };
+enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve, switched, jump };
 /// The name of an event kind in files.
 std::string_view to_string(EventKind kind);
 
@@ -50,13 +50,15 @@ struct EnergyAudit {
     std::string law;             ///< law and coefficients of that element, in words
 };
 
-/// Something that happens at one time. Positions are continuous. Velocities jump if impulses act.
+/// Something that happens at one time. Positions are continuous, except at jumps of the model. Velocities jump if
+/// impulses act, and at jumps of the model.
 struct Event {
     EventKind kind = EventKind::impact;
     double t = 0.0;                      ///< in s
     double t_left = 0.0, t_right = 0.0;  ///< the window in which it was found, t_left <= t <= t_right
     std::vector<int> elements;           ///< elements that take part: numbers in Trajectory::elements
     std::vector<double> q, u_minus, u_plus;
+    std::vector<double> q_plus;      ///< positions after a jump of the model; empty: q, they are continuous
     std::vector<Reaction> impulses;  ///< empty if no impulses act
     /// Lift-offs: λ̇⁺ − λ̇⁻ of every element that was closed before, in N/s. The forces themselves are continuous.
     /// Empty if it was not computed. [Alscher] (23)
@@ -97,7 +99,8 @@ std::string_view guarantee_text(bool events_certain);
 /// T + U at both ends, in J, and the work that was done on the way.
 struct EnergyBalance {
     double initial = 0.0, final = 0.0;
-    double work = 0.0;  ///< work of applied forces, damping, reactions and impulses together, in J
+    double work = 0.0;   ///< work of applied forces, damping, reactions, impulses and jumps together, in J
+    double jumps = 0.0;  ///< the part of jumps of the model ([[jump]]) in `work`: changes of T + U, in J
     /// Largest |T + U − initial − work so far| at the points where it was measured (docs/simulate.md: at the ends of
     /// steps that are Taylor series, inside other steps), relative to the largest energy seen.
     double balance_error = 0.0;

@@ -50,7 +50,7 @@ private:
     }
 
     /// Checks that q is continuous between arcs, and u too unless an event happens at that time. The held forces of a
-    /// control that samples are positions that may jump at an event.
+    /// control that samples are positions that may jump at an event, and a jump of the model may change all of them.
     void check_joint(std::size_t a) {
         if (a == 0 || t_.arcs[a].steps.empty() || t_.arcs[a - 1].steps.empty()) return;
         const double time = t_.arcs[a].t_begin;
@@ -64,7 +64,11 @@ private:
         const bool event = at != t_.events.end() && at->t == time;
         double q = 0.0, u = 0.0, speed = 1.0;
         const model::SampledLaw* const sampled = model::sampled_law(m_);
+        bool reset = false;  // a jump of the model
+        for (auto e = at; e != t_.events.end() && e->t == time; ++e)
+            reset = reset || e->kind == trajectory::EventKind::jump;
         const auto held = [&](std::size_t i) {
+            if (reset) return true;
             return event && sampled != nullptr &&
                    std::find(sampled->held.begin(), sampled->held.end(), static_cast<int>(i)) != sampled->held.end();
         };

@@ -73,6 +73,7 @@ struct RecordedChange {
     /// run backwards. Its time varies as that of the change before.
     bool unavoidable = false;
     bool corner = false;       ///< the velocity of a row jumps here, because its formula has a corner
+    int jump = -1;             ///< number of the jump of the model that resets the state here; -1: none
     std::vector<Watch> found;  ///< quantities that came to zero
     RecordedMode mode_before, mode_after;
     ShortVector<double, 8> before, after;  ///< states (q, u, …)

@@ -80,12 +80,13 @@ void Watcher::collect_watches() {
         if (slips && e.rows.kind == ElementKind::constraint) watches_.push_back({What::reaction, element});
     }
     if (!held_.empty()) watches_.push_back({What::hold, -1});
+    for (std::size_t k = 0; k < d_.model().jumps.size(); ++k) watches_.push_back({What::trigger, static_cast<int>(k)});
     needs_forces_ = needs_velocities_ = false;
     for (const Watch& w : watches_) {
         needs_forces_ = needs_forces_ || w.what == What::force || w.what == What::reserve || w.what == What::reaction ||
                         w.what == What::hold;
         needs_velocities_ = needs_velocities_ || w.what == What::slip || w.what == What::clutch ||
-                            w.what == What::spring || w.what == What::condition;
+                            w.what == What::spring || w.what == What::condition || w.what == What::trigger;
     }
 }
 
@@ -123,15 +124,18 @@ void Watcher::measure_start(double t, const double* x, double forces) {
             case What::depth: scale = d_.position_scale(d_.elements()[ix(w.element)].rows.normal, x); break;
             case What::slip:
             case What::clutch: scale = velocity_scale(w, u); break;
-            case What::condition: scale = 1.0 + std::abs(value(w)); break;
+            case What::condition:
+            case What::trigger: scale = 1.0 + std::abs(value(w)); break;
             default: scale = std::max(forces, Thresholds::smallest_scale);
         }
         if (!std::isfinite(scale)) scale = 1.0;  // a row that does not exist here, such as of sqrt(x) at x = 0
         const bool position = w.what == What::gap || w.what == What::depth;
         // Gaps and velocities are functions of the state. Forces come out of a linear system and are less accurate.
-        const bool force = !position && w.what != What::slip && w.what != What::clutch && w.what != What::condition;
+        const bool trigger = w.what == What::trigger;
+        const bool force =
+            !position && !trigger && w.what != What::slip && w.what != What::clutch && w.what != What::condition;
         zero_[k] = (force ? Thresholds::force_noise : Thresholds::position_noise) * scale;
-        leave_[k] = (position ? Thresholds::position_leave : Thresholds::force_leave) * scale;
+        leave_[k] = (position || trigger ? Thresholds::position_leave : Thresholds::force_leave) * scale;
         const double s = position && w.what == What::gap
                              ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
                              : value(w);
@@ -246,6 +250,8 @@ Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
 double Watcher::value(const Watch& w) {
     using What = Watch::What;
     if (w.what == What::hold) return hold_margin();
+    if (w.what == What::trigger)
+        return d_.mode().sides[ix(w.element)] * d_.coefficients()[ix(d_.model().jumps[ix(w.element)].when)];
     const ElementLayout& e = d_.elements()[ix(w.element)];
     const ElementMode& mode = d_.mode().elements[ix(w.element)];
     switch (w.what) {
@@ -262,6 +268,7 @@ double Watcher::value(const Watch& w) {
             return mode.exists ? c : -c;
         }
         case What::hold:
+        case What::trigger:
         case What::jump: break;
     }
     return 0.0;
@@ -372,6 +379,10 @@ void Watcher::search_between_samples(const ode::Dense& step, StepEnclosure& encl
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         const Watch& w = watches_[k];
         if (w.what == What::hold || w.what == What::jump) continue;
+        if (w.what == What::trigger) {
+            add(k, Quantity::What::coefficient, d_.model().jumps[ix(w.element)].when, d_.mode().sides[ix(w.element)]);
+            continue;
+        }
         const ElementRows& rows = d_.elements()[ix(w.element)].rows;
         switch (w.what) {
             case What::gap: add(k, Quantity::What::position, rows.normal, 1.0); break;
@@ -394,7 +405,7 @@ void Watcher::search_between_samples(const ode::Dense& step, StepEnclosure& encl
     for (const Found& f : found_) until = std::min(until, f.left);
     const auto dip =
         enclosure.first_dip(quantities, until, [&](std::size_t k, double t) { return sample(t)[numbers[k]]; });
-    if (!dip) return;
+    if (!dip || !(dip->after < dip->at)) return;  // negative from the start: search_astray
     const std::size_t k = numbers[ix(dip->quantity)];
     for (const ode::Root& root :
          roots_of(k, dip->after, dip->at, dip->after > step.t_old() || !watches_[k].starts_at_zero)) {
@@ -433,6 +444,14 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step, StepEnclosure*
 std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, double noise, double h) {
     using What = Watch::What;
     if (w.what == What::hold || w.what == What::jump) return 0;
+    if (w.what == What::trigger) {
+        Polynomial& p = polynomials_[0];
+        p.noise = noise;
+        p.size = series.trigger(w.element, p.c);
+        double power = d_.mode().sides[ix(w.element)];
+        for (int k = 0; k < p.size; ++k, power *= h) p.c[k] *= power;
+        return 1;
+    }
     const ElementRows& rows = d_.elements()[ix(w.element)].rows;
     const ElementMode& mode = d_.mode().elements[ix(w.element)];
     Polynomial &p = polynomials_[0], &second = polynomials_[1];
@@ -474,6 +493,7 @@ std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, doubl
             if (!mode.exists) times(p, -1.0);
             break;
         case What::hold:
+        case What::trigger:
         case What::jump: break;
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -560,6 +580,13 @@ std::optional<Watcher::WatchCrossing> Watcher::crossing(std::size_t number, std:
             p.c[0] += Thresholds::astray_speed / Thresholds::position_noise * zero_[number];
             astray = true;
             found = search();
+        }
+        // A trigger that starts at zero passes through zero again only if it was away from it in between.
+        if (found && w.what == Watch::What::trigger && w.starts_at_zero) {
+            double largest = 0.0;
+            for (const double part : {0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875})
+                largest = std::max(largest, ode::polynomial(c, part * found->at.theta));
+            astray = !(largest > leave_[number]);
         }
         if (found && (!first || found->at.theta < first->found.at.theta)) first = {*found, astray};
     }
@@ -676,6 +703,11 @@ void Watcher::search_astray(const ode::Dense& step) {
     const double a = step.t_old(), b = step.t_new();
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         const Watch& w = watches_[k];
+        if (w.what == Watch::What::trigger && w.starts_at_zero && sample(b)[k] < -leave_[k]) {
+            const auto own = [&](const Found& f) { return f.watch == static_cast<int>(k); };
+            if (std::none_of(found_.begin(), found_.end(), own)) found_.push_back({a, a, a, static_cast<int>(k), true});
+            continue;
+        }
         if ((w.what != Watch::What::slip && w.what != Watch::What::clutch) || !(sample(b)[k] < 0.0)) continue;
         const auto same = [&](const Found& f) { return f.watch == static_cast<int>(k); };
         if (std::any_of(found_.begin(), found_.end(), same)) continue;

@@ -31,6 +31,7 @@ struct Watch {
         hold,       ///< all closed contacts and sticking parts together, if their reactions are not unique: positive as
                     ///< long as some admissible reactions hold them
         condition,  ///< condition of a contact while it exists; minus the condition while it does not
+        trigger,    ///< `when` of a jump of the model, times its side; `element` is the number of the jump
         jump,       ///< quantity that an expression of the model compares; only in recordings, `element` is its number
     };
     What what;

@@ -67,13 +67,20 @@ Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
     for (const ElementLayout& e : layout_.elements)
         if (const model::Friction* const f = friction_of(model, e.rows); f != nullptr)
             orthotropic_ = orthotropic_ || f->law == model::FrictionLaw::orthotropic;
+    mode_.sides.assign(model.jumps.size(), 1);
     update_coefficients(0.0, nullptr);
     shape_friction();
     needs_coefficients_ = needs_coefficients_ && !model.layout().coefficients_constant;
 }
 
+SystemMode Dynamics::undecided_mode() const {
+    SystemMode mode = initial_mode(layout_);
+    mode.sides.assign(model_.jumps.size(), 1);
+    return mode;
+}
+
 void Dynamics::reset() {
-    mode_ = initial_mode(layout_);
+    mode_ = undecided_mode();
     terms_t_ = std::numeric_limits<double>::quiet_NaN();
     terms_x_.clear();
     equations_.clear();
@@ -112,6 +119,7 @@ void Dynamics::update_parts() {
             if (f->law == model::FrictionLaw::contensou) part.radius = coefficient(coefficients_, f->radius[0]);
             if (f->law == model::FrictionLaw::rolling && k > 0)
                 part.mu *= coefficient(coefficients_, f->radius[ix(k - 1)]);
+            part.mu_static = coefficient(coefficients_, part.static_axis, part.mu);
         }
     }
 }
@@ -257,7 +265,7 @@ double Dynamics::reserve(int part_number) const {
     const double load = load_[ix(part.element)];
     const double* const force = lambda_.data() + part.row;
     switch (part.shape) {
-        case FrictionPart::Shape::disk: return part.mu * load - norm(force, part.size);
+        case FrictionPart::Shape::disk: return part.mu_static * load - norm(force, part.size);
         case FrictionPart::Shape::ellipse: {
             // Stretched by the ratio of the semi-axes, the ellipse becomes a disk with the larger one.
             const double larger = std::max(part.mu, part.mu_second);

@@ -41,6 +41,10 @@ public:
     /// Friction parts, with the coefficients of the last evaluated state.
     const std::vector<FrictionPart>& parts() const { return layout_.parts; }
 
+    /// The mode before anything is decided (initial_mode), with the side 1 for every jump of the model.
+    SystemMode undecided_mode() const;
+    /// Sets the sign that `when` of a jump has in the mode in force. The equations of motion do not depend on it.
+    void set_side(int jump, int side) { mode_.sides[static_cast<std::size_t>(jump)] = side > 0 ? 1 : -1; }
     /// The mode in force. Directions of slip are those last set by set_mode or turn_slip.
     const SystemMode& mode() const { return mode_; }
     /// Puts a mode in force: collects its equations and finds their rank at the state x = (q, u, …) at t.

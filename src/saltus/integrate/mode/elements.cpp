@@ -114,6 +114,7 @@ ElementsAndParts elements_and_parts(const model::Model& model) {
                 part.row = f->first_row + first;
                 part.size = size;
                 part.axes = {f->mu[0], shape == Shape::ellipse ? f->mu[1] : f->mu[0]};
+                part.static_axis = f->mu_static;
                 out.parts.push_back(part);
             };
             if (f->law == model::FrictionLaw::contensou)

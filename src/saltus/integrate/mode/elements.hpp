@@ -74,10 +74,12 @@ struct FrictionPart {
     /// Coefficients of the model whose values are the semi-axes along the first two rows of the part; for drilling and
     /// rolling without the factor of the radius.
     std::array<model::Coefficient, 2> axes{model::no_coefficient, model::no_coefficient};
-    double radius = 0.0;  ///< radius of a patch, in the unit of length
+    double radius = 0.0;     ///< radius of a patch, in the unit of length
+    double mu_static = 0.0;  ///< bound of stick; equal to `mu` if the friction has no coefficient of its own for it
+    model::Coefficient static_axis = model::no_coefficient;  ///< its coefficient; none: stick and slip have μ
 
     /// No force is possible, whatever the load.
-    bool frictionless() const { return mu == 0.0 && mu_second == 0.0; }
+    bool frictionless() const { return mu == 0.0 && mu_second == 0.0 && mu_static == 0.0; }
 };
 
 struct ElementsAndParts {

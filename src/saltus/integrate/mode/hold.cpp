@@ -27,7 +27,7 @@ Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
     Law law = plain_law(LawKind::unilateral);
     if (parts.empty()) return law;
     const FrictionPart& first = *parts[0];
-    law.mu = first.mu;
+    law.mu = first.mu_static;
     if (first.shape == FrictionPart::Shape::patch) {
         law.kind = LawKind::contensou4;
         law.radius = first.radius;
@@ -68,7 +68,7 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
                 for (int r = 0; r < part.size; ++r) apply(part.row + r, -load * gradient[r]);
             } else if (undecided[ix(k)] != 0) {
                 Law law = plain_law(LawKind::slider);
-                law.bound = part.mu * std::max(0.0, load);
+                law.bound = part.mu_static * std::max(0.0, load);
                 if (part.shape == FrictionPart::Shape::ellipse) {
                     law.bound = std::max(0.0, load);
                     law.mu = part.mu;
@@ -144,7 +144,7 @@ void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::
             if (undecided[ix(k)] == 0) continue;
             Law law = plain_law(LawKind::scaled_slider);
             const FrictionPart& part = d.parts()[ix(k)];
-            law.mu = part.mu;
+            law.mu = part.mu_static;
             if (part.shape == FrictionPart::Shape::ellipse) law.mu_second = part.mu_second;
             law.row = first[b];
             blocks.push_back({element, rows_of(part), {k}, false});

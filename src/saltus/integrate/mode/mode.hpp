@@ -42,6 +42,8 @@ struct FrictionMode {
 struct SystemMode {
     std::vector<ElementMode> elements;  ///< in the order of Dynamics::elements()
     std::vector<FrictionMode> parts;    ///< in the order of Dynamics::parts()
+    /// Per jump of the model: the sign, 1 or −1, that its quantity `when` has in this mode.
+    std::vector<signed char> sides{};
 
     bool operator==(const SystemMode&) const = default;
 };

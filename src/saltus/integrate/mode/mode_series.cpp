@@ -101,6 +101,7 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
     const auto want = [&](model::Coefficient c) {
         if (c != model::no_coefficient) needs.coefficients[ix(c)] = 1;
     };
+    for (const model::Jump& jump : model.jumps) want(jump.when);
     for (std::size_t k = 0; k < rows_.size(); ++k)
         if (const int owner = d_.equation_owner(static_cast<int>(k)); owner >= 0)
             equation_sign_[k] = mode.elements[ix(owner)].reaction_sign;
@@ -131,6 +132,7 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
             const FrictionPart& part = d_.parts()[ix(p)];
             want(friction->mu[0]);
             want(friction->mu[1]);
+            want(friction->mu_static);
             want(friction->radius[0]);
             want(friction->radius[1]);
             if (!mode.parts[ix(p)].slips) continue;
@@ -563,10 +565,19 @@ int ModeSeries::spring_force(int element, double* c) const {
     return known_orders_;
 }
 
+namespace {
+
+/// The coefficient that bounds the force of a part that sticks, along its axis 0 or 1.
+model::Coefficient stick_axis(const FrictionPart& part, int axis) {
+    return part.static_axis != model::no_coefficient ? part.static_axis : part.axes[ix(axis)];
+}
+
+}  // namespace
+
 double ModeSeries::friction_coefficient(int part_number, int axis, int order) const {
     const FrictionPart& part = d_.parts()[ix(part_number)];
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(part.element)].rows);
-    const double* const mu = equations_->coefficients[ix(part.axes[ix(axis)])];
+    const double* const mu = equations_->coefficients[ix(stick_axis(part, axis))];
     const bool rolling = friction.law == model::FrictionLaw::rolling && part.row > friction.first_row;
     if (!rolling) return mu[order];
     return convolution(mu, equations_->coefficients[ix(friction.radius[part.size == 1 ? 0 : 1])], order);
@@ -577,7 +588,7 @@ int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(part.element)].rows);
     const bool rolling = friction.law == model::FrictionLaw::rolling && part.row > friction.first_row;
     if (!rolling) {
-        std::copy_n(equations_->coefficients[ix(part.axes[ix(axis)])], known_orders_, c);
+        std::copy_n(equations_->coefficients[ix(stick_axis(part, axis))], known_orders_, c);
         return known_orders_;
     }
     for (int k = 0; k < known_orders_; ++k) c[k] = friction_coefficient(part_number, axis, k);
@@ -587,6 +598,11 @@ int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const
 int ModeSeries::condition(int element, double* c) const {
     const model::Contact& contact = d_.model().contacts[ix(d_.elements()[ix(element)].rows.index)];
     std::copy_n(equations_->coefficients[ix(contact.condition)], known_orders_, c);
+    return known_orders_;
+}
+
+int ModeSeries::trigger(int jump, double* c) const {
+    std::copy_n(equations_->coefficients[ix(d_.model().jumps[ix(jump)].when)], known_orders_, c);
     return known_orders_;
 }
 

@@ -111,10 +111,12 @@ public:
     int row_velocity(int row, double* c) const;      ///< γ of a slipping row, a free clutch, or the normal of a spring
     int load(int element, double* c) const;          ///< normal force of an element, with the sign of its reaction
     int spring_force(int element, double* c) const;  ///< as Dynamics::spring_force
-    /// The friction coefficient of a part along its axis 0 or 1.
+    /// The friction coefficient up to which a part sticks, along its axis 0 or 1.
     int friction_coefficient(int part, int axis, double* c) const;
     /// The condition of a contact that has one.
     int condition(int element, double* c) const;
+    /// `when` of a jump of the model.
+    int trigger(int jump, double* c) const;
 
     // --- switching functions of expressions ---
 

@@ -93,7 +93,62 @@ Stepper::Stepper(const model::Model& model, const Moreau& method)
       positions_(ix(layout_.positions())),
       always_has_rows_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()),
       has_conditions_(std::any_of(model.contacts.begin(), model.contacts.end(),
-                                  [](const model::Contact& c) { return c.condition != model::no_coefficient; })) {}
+                                  [](const model::Contact& c) { return c.condition != model::no_coefficient; })) {
+    const auto add = [&](const model::Friction& friction, int contact) {
+        if (friction.mu_static != model::no_coefficient) static_frictions_.push_back({&friction, contact});
+    };
+    for (const model::Slider& s : model.sliders) add(s.friction, -1);
+    for (const model::Constraint& c : model.constraints) add(c.friction, -1);
+    for (std::size_t i = 0; i < model.contacts.size(); ++i) add(model.contacts[i].friction, static_cast<int>(i));
+}
+
+void Stepper::coefficients_at(double t, std::span<const double> q, std::span<const double> u,
+                              std::vector<double>& out) {
+    out.resize(coefficients_.size());
+    model_.system->coefficients(model::at(model_, t, q, u), workspace_.scratch(), out);
+}
+
+// Static friction. An element that stuck at the end of the step before is solved with μ_s, the others with μ. An
+// element whose slip would turn round in the step has been at rest inside it: the step is made again with μ_s for it,
+// so that it stays at rest if that force suffices. In the step in which an element breaks loose it slides with μ_s
+// instead of μ, an error of the order Δt.
+
+/// Finds elements that slide with μ and turn round in the step, and lets them hold with μ_s. True if there are any.
+bool Stepper::slip_turns(const Point& from, const Point& to) {
+    bool any = false;
+    for (std::size_t k = 0; k < static_frictions_.size(); ++k) {
+        const StaticFriction& e = static_frictions_[k];
+        if (holds_static_[k] != 0 || (e.contact >= 0 && to.touch[ix(e.contact)] == Touch::open)) continue;
+        double along = 0.0;
+        for (int r = e.friction->first_row; r < e.friction->first_row + e.friction->dimension; ++r)
+            along += gamma_of(r, from.u) * gamma_of(r, to.u);
+        if (!(along < 0.0)) continue;
+        holds_static_[k] = 1;
+        any = true;
+    }
+    return any;
+}
+
+/// Notes which elements with static friction stick at the end of a step: γ_T⁺ = 0 in the rows of the step.
+void Stepper::note_stick(Point& to) const {
+    to.stuck.assign(static_frictions_.size(), 0);
+    for (std::size_t k = 0; k < static_frictions_.size(); ++k) {
+        const StaticFriction& e = static_frictions_[k];
+        if (e.contact >= 0 && to.touch[ix(e.contact)] == Touch::open) continue;
+        bool sticks = true;
+        for (int r = e.friction->first_row; r < e.friction->first_row + e.friction->dimension; ++r)
+            sticks = sticks && std::abs(gamma_of(r, to.u)) <= stuck_slip_ratio * row_size(r, to.u);
+        to.stuck[k] = sticks ? 1 : 0;
+    }
+}
+
+/// The coefficient of friction of an element in this step.
+double Stepper::friction_mu(const model::Friction& f, double mu) const {
+    for (std::size_t k = 0; k < static_frictions_.size(); ++k)
+        if (static_frictions_[k].friction == &f && holds_static_[k] != 0)
+            return coefficient(coefficients_, f.mu_static);
+    return mu;
+}
 
 void Stepper::begin(Point& point) {
     point.Lambda.assign(ix(layout_.row_count()), 0.0);
@@ -113,9 +168,18 @@ void Stepper::begin(Point& point) {
         point.touch[i] = Touch::closed;
         point.gamma[i] = gamma;
     }
+    note_stick(point);
 }
 
 bool Stepper::step(const Point& from, double t, Point& to) {
+    if (static_frictions_.empty()) return try_step(from, t, to);
+    holds_static_ = from.stuck;
+    if (!try_step(from, t, to) || (slip_turns(from, to) && !try_step(from, t, to))) return false;
+    note_stick(to);
+    return true;
+}
+
+bool Stepper::try_step(const Point& from, double t, Point& to) {
     const double h = t - from.t;
     if (!(h > 0.0)) return fail("the step is smaller than the rounding of the time", t);
     const double t_m = from.t + (1.0 - theta_) * h;
@@ -154,7 +218,7 @@ bool Stepper::step(const Point& from, double t, Point& to) {
         for (std::size_t i = 0; i < n_; ++i) to.u[i] = from.u[i] + change_[i];
     }
     for (std::size_t i = 0; i < n_; ++i) to.q[i] = q_[i] + theta_ * h * to.u[i];
-    if (layout_.constraints > 0 && !project(to)) return step(from, t, to);  // with other independent constraints
+    if (layout_.constraints > 0 && !project(to)) return try_step(from, t, to);  // with other independent constraints
     for (std::size_t i = 0; i < n_; ++i)
         if (!std::isfinite(to.q[i]) || !std::isfinite(to.u[i]))
             return fail("the motion is not finite; the forces may be too stiff for the step", to.t);
@@ -327,7 +391,7 @@ void Stepper::add_friction(const model::Friction& f, Law law) {
 /// Whether the rows and laws of the step before are also those of this step.
 bool Stepper::rows_are_current(const Point& to) const {
     if (!layout_.coefficients_constant || (rows_h_ != to.h && !model_.sliders.empty())) return false;
-    if (contact_in_rows_.size() != to.touch.size() || rows_h_ == 0.0) return false;
+    if (contact_in_rows_.size() != to.touch.size() || rows_h_ == 0.0 || rows_static_ != holds_static_) return false;
     for (std::size_t i = 0; i < to.touch.size(); ++i)
         if ((to.touch[i] != Touch::open) != (contact_in_rows_[i] != 0)) return false;
     return true;
@@ -339,6 +403,7 @@ void Stepper::collect_rows(const Point& to, double h) {
     if (rows_are_current(to)) return;
     contact_in_rows_.resize(to.touch.size());
     rows_h_ = h;
+    rows_static_ = holds_static_;
     rows_.clear();
     if (!independent_.empty() && independent_.size() <= max_constraints_in_one_block)
         rows_.add(independent_, plain_law(LawKind::bilateral));
@@ -347,12 +412,14 @@ void Stepper::collect_rows(const Point& to, double h) {
     for (const model::Constraint& c : model_.constraints) {
         Law law = plain_law(LawKind::scaled_slider);
         set_sliding(law, c.friction, coefficients_);
+        law.mu = friction_mu(c.friction, law.mu);
         law.row = place_[ix(c.row)];
         if (law.row >= 0) add_friction(c.friction, law);
     }
     for (const model::Slider& s : model_.sliders) {
         Law law = plain_law(LawKind::slider);
         set_sliding(law, s.friction, coefficients_);
+        law.mu = friction_mu(s.friction, law.mu);
         law.bound = h * coefficient(coefficients_, s.normal_force);
         if (law.mu_second < 0.0) law.bound *= law.mu;
         add_friction(s.friction, law);
@@ -365,7 +432,9 @@ void Stepper::collect_rows(const Point& to, double h) {
         const model::Contact& c = model_.contacts[i];
         block_.assign(1, c.row);
         for (int k = 0; k < c.friction.dimension; ++k) block_.push_back(c.friction.first_row + k);
-        rows_.add(block_, contact_law(c, coefficients_));
+        Law law = contact_law(c, coefficients_);
+        law.mu = friction_mu(c.friction, law.mu);
+        rows_.add(block_, law);
     }
     laws_fit_few_rows_ = FewRows::fits(rows_.problem.laws, rows_.rows()) && rows_.blocks() <= FewRows::max_rows;
     for (int b = 0; b < rows_.blocks(); ++b) {  // FewRows has sliders along a line only, not in a plane

@@ -35,6 +35,7 @@ struct Point {
     double h = 0.0;                   ///< length Δt of the step; 0: the start of the motion, no step was made
     std::vector<double> Lambda;       ///< impulses, one for each row of the model
     std::vector<Touch> touch;         ///< one for each contact
+    std::vector<char> stuck;          ///< one for each slider, constraint and contact with mu_static: it sticks
     std::vector<double> gamma;        ///< γ_N⁺ of each contact with the row of the step, in m/s; 0 if it was open
     bool any_struck = false;          ///< some contact was struck or stopped
     double contact_work = 0.0;        ///< Σ ½(γ⁺ + γ⁻)·Λ
@@ -116,7 +117,19 @@ public:
     std::vector<int> redundant;      ///< rows of constraints that the others implied at some time
     std::vector<std::string> notes;  ///< remarks on impacts, without repetitions
 
+    /// The coefficients of the model at a state.
+    void coefficients_at(double t, std::span<const double> q, std::span<const double> u, std::vector<double>& out);
+
 private:
+    bool try_step(const Point& from, double t, Point& to);
+    /// An element whose friction holds up to μ_s and slides with μ.
+    struct StaticFriction {
+        const model::Friction* friction;
+        int contact;  ///< number of the contact; -1: the element is always active
+    };
+    bool slip_turns(const Point& from, const Point& to);
+    void note_stick(Point& to) const;
+    double friction_mu(const model::Friction& f, double mu) const;
     bool fail(const std::string& what, double t);
     bool factorise_mass();
     void invert_mass(std::span<double> x);
@@ -203,8 +216,11 @@ private:
     int first_contact_ = 0;         // first row of contacts in the problem
     const bool always_has_rows_;    // constraints, sliders or clutches: there is a problem in every step
     bool coefficients_known_ = false;
-    const bool has_conditions_;  // some contact exists only while a condition holds
-    int appeared_ = -1;          // contact that appeared deep inside its obstacle in the last step; -1: none
+    std::vector<StaticFriction> static_frictions_;  // elements with mu_static
+    std::vector<char> holds_static_;  // of each of them: the step solves with mu_static, because the element sticks
+    std::vector<char> rows_static_;   // the same for the step for which rows_ were collected
+    const bool has_conditions_;       // some contact exists only while a condition holds
+    int appeared_ = -1;               // contact that appeared deep inside its obstacle in the last step; -1: none
 };
 
 }  // namespace saltus::integrate::moreau

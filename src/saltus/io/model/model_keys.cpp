@@ -15,6 +15,11 @@ const char* const required = "required";
 std::vector<ModelBlock> make_blocks() {
     const ModelKey style{"style", "word", "`body`, `ground` or `line`", "`body`"};
     const ModelKey mu{"mu", "expression, or two", "friction coefficient, ≥ 0; two: orthotropic; of t, q, u", "0"};
+    const ModelKey mu_static{
+        "mu_static", "expression",
+        "stick holds up to this coefficient, ≥ mu, slip has mu; Coulomb friction with one mu, both "
+        "of parameters",
+        "mu"};
     const ModelKey eN{"eN", "expression", "normal restitution, in [0, 1]; of parameters", "0"};
     const ModelKey eT{"eT", "expression", "tangential restitution, in [-1, 1]; of parameters", "0"};
     const ModelKey impact{"impact", "word", "`newton`, `poisson` or `energy`", "`newton`"};
@@ -37,6 +42,7 @@ std::vector<ModelBlock> make_blocks() {
           {"constraint", "tables", "bilateral constraints", ""},
           {"slider", "tables", "friction with a known normal force", ""},
           {"clutch", "tables", "one-way clutches", ""},
+          {"jump", "tables", "resets of the state where a quantity passes through zero", ""},
           {"control", "table", "feedback", ""},
           {"penalty", "table", "contact springs instead of rigid contacts, for `--method penalty`", ""},
           {"perturbation", "table", "the perturbed motion of a pair", ""},
@@ -75,6 +81,7 @@ std::vector<ModelBlock> make_blocks() {
            "it need not be integrable",
            "frictionless"},
           mu,
+          mu_static,
           eN,
           eT,
           c,
@@ -97,12 +104,14 @@ std::vector<ModelBlock> make_blocks() {
           gammaT,
           {"mu", "expression, or two", "friction coefficient; scaled by the magnitude of the constraint's reaction",
            "0"},
+          mu_static,
           repeated}},
         {"slider",
          "[[slider]]",
          {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`slider`, with a number"},
           {"gammaT", "expression, or a list", "slip velocity, affine in the velocities", required},
           mu,
+          mu_static,
           {"FN", "expression", "normal force, ≥ 0; of t, q, u, and lambda(constraint)", required},
           eT,
           repeated}},
@@ -110,6 +119,15 @@ std::vector<ModelBlock> make_blocks() {
          "[[clutch]]",
          {{"name", "text", "unique among all contacts, constraints, sliders, clutches", "`clutch`, with a number"},
           {"gamma", "expression", "velocity that stays ≥ 0", required},
+          repeated}},
+        {"jump",
+         "[[jump]]",
+         {{"name", "text", "unique among all contacts, constraints, sliders, clutches, jumps", required},
+          {"when", "expression", "the quantity that passes through zero; continuous, of t, q, u", required},
+          {"direction", "word", "`down`, `up` or `both`: the sense in which it passes through zero", "`both`"},
+          {"if", "inequality", "the jump happens only if it holds just before, such as `x > 0`; of t, q, u", "always"},
+          {"q", "table by coordinate", "new positions; of t, q, u just before; the others stay", "all stay"},
+          {"u", "table by coordinate", "new velocities; of t, q, u just before; the others stay", "all stay"},
           repeated}},
         {"control",
          "[control]",

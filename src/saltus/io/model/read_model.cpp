@@ -149,6 +149,7 @@ public:
         repeat_each(root, "constraint", [&](const toml::table& t) { constraint(t); });
         repeat_each(root, "slider", [&](const toml::table& t) { slider(t); });
         repeat_each(root, "clutch", [&](const toml::table& t) { clutch(t); });
+        repeat_each(root, "jump", [&](const toml::table& t) { jump(t); });
         if (const toml::table* t = table(root, "control")) control(*t);
         if (const toml::table* t = table(root, "penalty")) penalty(*t);
         if (const toml::table* t = table(root, "perturbation")) perturbation(*t);
@@ -526,6 +527,7 @@ private:
         c.condition = optional_field(t, "if", where);
         c.gammaT = fields(t, "gammaT", where);
         c.mu = fields(t, "mu", where);
+        c.mu_static = optional_field(t, "mu_static", where);
         c.eN = optional_field(t, "eN", where);
         c.eT = optional_field(t, "eT", where);
         c.c = optional_field(t, "c", where);
@@ -546,6 +548,7 @@ private:
         c.gamma = optional_field(t, "gamma", where);
         c.gammaT = fields(t, "gammaT", where);
         c.mu = fields(t, "mu", where);
+        c.mu_static = optional_field(t, "mu_static", where);
         d_.constraints.push_back(std::move(c));
     }
 
@@ -557,6 +560,7 @@ private:
         s.name = string(t, "name", where);
         s.gammaT = fields(t, "gammaT", where);
         s.mu = fields(t, "mu", where);
+        s.mu_static = optional_field(t, "mu_static", where);
         s.FN = optional_field(t, "FN", where);
         s.eT = optional_field(t, "eT", where);
         d_.sliders.push_back(std::move(s));
@@ -566,6 +570,20 @@ private:
         const std::string where = label(t, "clutch");
         check_keys(t, where, "clutch");
         d_.clutches.push_back({string(t, "name", where), optional_field(t, "gamma", where), place_of(t)});
+    }
+
+    void jump(const toml::table& t) {
+        JumpDescription j;
+        const std::string where = label(t, "jump");
+        check_keys(t, where, "jump");
+        j.place = place_of(t);
+        j.name = string(t, "name", where);
+        j.when = optional_field(t, "when", where);
+        choice(t, "direction", where, j.direction);
+        j.condition = optional_field(t, "if", where);
+        j.q = entries(t, "q", where);
+        j.u = entries(t, "u", where);
+        d_.jumps.push_back(std::move(j));
     }
 
     /// A number, a list (the diagonal) or a list of lists (the matrix).

@@ -266,6 +266,18 @@ Json simulate_json(const Model& m) {
 
 }  // namespace
 
+namespace {
+
+/// What a jump sets: "theta, phi, theta'".
+std::string set_by(const Model& m, const Jump& jump) {
+    std::vector<std::string> names;
+    for (const JumpValue& v : jump.q) names.push_back(m.coordinates[static_cast<std::size_t>(v.coordinate)]);
+    for (const JumpValue& v : jump.u) names.push_back(m.coordinates[static_cast<std::size_t>(v.coordinate)] + "'");
+    return listing(names);
+}
+
+}  // namespace
+
 std::string check_text(const Model& m, const Inspection& i, const std::string& file) {
     std::string text = fmt::format("{}  ({})\n  {}\n", m.name, file, headline(m, i));
     const std::string indent(14, ' ');
@@ -306,6 +318,7 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
                             numbers(i.sliders[k].gamma_t), numbers(i.sliders[k].mu), i.sliders[k].normal_force);
     for (std::size_t k = 0; k < m.clutches.size(); ++k)
         text += fmt::format("  clutch      {:<18} gamma {:.6g}\n", m.clutches[k].name, i.clutch_gamma[k]);
+    for (const Jump& jump : m.jumps) text += fmt::format("  jump        {:<18} sets {}\n", jump.name, set_by(m, jump));
     if (i.active_rows > 0 && i.rank)
         text += fmt::format("  active      {} (constraints and closed contacts), rank {}{}\n",
                             counted(static_cast<std::size_t>(i.active_rows), "row"), *i.rank,
@@ -354,6 +367,10 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     for (std::size_t k = 0; k < m.clutches.size(); ++k)
         clutches.push_back({{"name", m.clutches[k].name}, {"gamma", i.clutch_gamma[k]}});
     j["clutches"] = std::move(clutches);
+    if (!m.jumps.empty()) {
+        j["jumps"] = Json::array();
+        for (const Jump& jump : m.jumps) j["jumps"].push_back(jump.name);
+    }
     j["active"] = {
         {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", redundant_json(i)}};
     const PerturbationIndex index = perturbation_index(m);

@@ -72,10 +72,21 @@ Json event_json(const Trajectory& t, const Event& e) {
            {"work", e.work},
            {"energy_before", e.energy_before},
            {"energy_after", e.energy_after}};
+    if (!e.q_plus.empty()) {
+        j["q_minus"] = by_name(t.coordinates, e.q);
+        j["q_plus"] = by_name(t.coordinates, e.q_plus);
+    }
     if (!e.impulses.empty()) j["audit"] = event_audit_json(t, e);
     if (!e.rate_jumps.empty()) j["rate_jumps"] = reactions_json(t, e.rate_jumps);
     if (e.kind == EventKind::accumulation) j["impacts"] = e.impacts;
     if (!e.note.empty()) j["note"] = e.note;
+    return j;
+}
+
+/// With "jumps", the change of T + U by jumps of the model, if there were any.
+Json energy_json(const EnergyBalance& e) {
+    Json j{{"initial", e.initial}, {"final", e.final}, {"balance_error", e.balance_error}};
+    if (e.jumps != 0.0) j["jumps"] = e.jumps;
     return j;
 }
 
@@ -144,6 +155,9 @@ std::string jump_text(const Trajectory& t, const Event& e) {
         if (!(jump(k) <= rounding * scale)) jumped.push_back(k);
     std::stable_sort(jumped.begin(), jumped.end(), [&](std::size_t a, std::size_t b) { return jump(a) > jump(b); });
     std::vector<std::string> parts;
+    for (std::size_t k = 0; k < std::min(n, e.q_plus.size()); ++k)
+        if (std::abs(e.q_plus[k] - e.q[k]) > rounding * std::max(std::abs(e.q[k]), std::abs(e.q_plus[k])))
+            parts.push_back(fmt::format("{}: {:.6g} -> {:.6g}", t.coordinates[k], e.q[k] + 0.0, e.q_plus[k] + 0.0));
     for (const std::size_t k : jumped)
         parts.push_back(fmt::format("{}': {:.6g} -> {:.6g}", t.coordinates[k], e.u_minus[k] + 0.0, e.u_plus[k] + 0.0));
     std::string text = some(parts);
@@ -430,8 +444,7 @@ void simulate_json(const Trajectory& t, double t_end, const LyapunovBalance* bal
     if (summary != nullptr && !summary->outputs.empty()) member("outputs", line(outputs_json(summary->outputs)));
     if (summary != nullptr && !summary->tracking.empty()) member("tracking", line(tracking_json(summary->tracking)));
     member("forces_unique", line(t.forces_unique ? Json(*t.forces_unique) : Json()));
-    member("energy",
-           line({{"initial", t.energy.initial}, {"final", t.energy.final}, {"balance_error", t.energy.balance_error}}));
+    member("energy", line(energy_json(t.energy)));
     if (balance != nullptr && !balance->empty()) member("balance", line(balance_json(*balance)));
     member("guarantee", line(trajectory::guarantee_text(t.events_certain)));
     member("violation", line({{"gap", t.violation.gap}, {"constraint", t.violation.constraint}}));

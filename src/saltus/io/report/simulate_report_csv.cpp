@@ -84,7 +84,7 @@ void for_each_state(const Trajectory& t, const StateSource& source, int samples,
         const double at = t.sample_time(k, samples - 1);
         while (next < source.events && event.t <= at) {
             line(event.t, Side::before, event.q, event.u_minus);
-            line(event.t, Side::after, event.q, event.u_plus);
+            line(event.t, Side::after, event.q_plus.empty() ? event.q : event.q_plus, event.u_plus);
             last = event.t;
             if (++next < source.events) event = source.event(next);
         }

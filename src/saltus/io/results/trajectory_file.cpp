@@ -180,6 +180,7 @@ void check(const TableReader& in, const Columns& c) {
     fit.ragged("events/q", c.events.q, events);
     fit.ragged("events/u_minus", c.events.u_minus, events);
     fit.ragged("events/u_plus", c.events.u_plus, events);
+    fit.ragged("events/q_plus", c.events.q_plus, events);
     fit.offsets("events/impulses_offsets", c.events.impulses_offsets, events, c.impulses.N.size());
     fit.offsets("events/rate_jumps_offsets", c.events.rate_jumps_offsets, events, c.rate_jumps.N.size());
     fit.rows("events/work", c.events.work, events);
@@ -244,6 +245,7 @@ Event event_of(const Columns& c, std::size_t k) {
     c.events.q.get(k, e.q);
     c.events.u_minus.get(k, e.u_minus);
     c.events.u_plus.get(k, e.u_plus);
+    c.events.q_plus.get(k, e.q_plus);
     for (std::int64_t i = c.events.impulses_offsets[k]; i < c.events.impulses_offsets[k + 1]; ++i)
         e.impulses.push_back(reaction_of(c.impulses, static_cast<std::size_t>(i)));
     for (std::int64_t i = c.events.rate_jumps_offsets[k]; i < c.events.rate_jumps_offsets[k + 1]; ++i)
@@ -323,8 +325,8 @@ double memory_for(const TableReader& in, TrajectoryParts parts) {
     const double of_arcs = arc_columns * arcs + modes + step_columns * steps;
     const double columns = static_cast<double>(in.bytes()) - others;
     const double reactions = rows("impulses/N") + rows("rate_jumps/N");
-    const double lists = 6.0;  // of an event: elements, q, u_minus, u_plus, impulses, rate_jumps
-    const double events = rows("events/t") * (sizeof(Event) + lists * allocation + 3 * n * number) +
+    const double lists = 7.0;  // of an event: elements, q, u_minus, u_plus, q_plus, impulses, rate_jumps
+    const double events = rows("events/t") * (sizeof(Event) + lists * allocation + 4 * n * number) +
                           reactions * (sizeof(Reaction) + allocation);
     if (parts != TrajectoryParts::all) return columns - of_arcs + events;
     const double pieces = arcs * (sizeof(Arc) + 2 * allocation) + modes + steps * (sizeof(ode::Dense) + allocation) +
@@ -432,6 +434,11 @@ void write_stream(const std::string& target, int descriptor, TrajectoryStream& s
     out.group("rate_jumps");
     out.attribute("", "rate_jumps", static_cast<std::int64_t>(stream.numbers("rate_jumps/N").count<double>()));
     each_rate_jump_column(columns, write);
+    if (const auto jumped = static_cast<std::int64_t>(stream.numbers("events/q_plus").count<double>()); jumped > 0) {
+        out.attribute("", "q_plus", jumped);
+        out.attribute("energy", "jumps", trajectory.energy.jumps);
+        each_jump_column(columns, write);
+    }
     const auto rows = static_cast<std::int64_t>(stream.numbers("balance/t").count<double>());
     if (balance != nullptr && rows > 0) {
         out.group("balance");
@@ -496,6 +503,12 @@ Trajectory read_trajectory(const std::string& path, TrajectoryParts parts) {
         each_rate_jump_column(columns, read);
     else
         columns.events.rate_jumps_offsets.assign(columns.events.t.size() + 1, 0);
+    if (in.has_attribute("", "q_plus")) {
+        in.attribute("energy", "jumps", trajectory.energy.jumps);
+        each_jump_column(columns, read);
+    } else {
+        columns.events.q_plus.offsets.assign(columns.events.t.size() + 1, 0);
+    }
     check(in, columns);
     if (parts == TrajectoryParts::all) read_arcs(in, its_layout, columns, trajectory);
     fill(columns, trajectory);

@@ -86,6 +86,8 @@ private:
                                       const Field& radius, const std::vector<Field>& radii, const Place& place);
     Friction friction(const std::string& owner, const std::vector<Field>& gammaT, const std::vector<Field>& mu,
                       const Choice& law, const Field& radius, const std::vector<Field>& radii, const Place& place);
+    void add_static_friction(Friction& friction, const Field& mu_static, const std::vector<Field>& mu,
+                             const std::string& owner);
     Expr slip(const Field& field, const std::string& what);
     Coefficient coefficient(Expr e, const std::string& what, double lowest, double highest, const std::string& range,
                             const Place& place);
@@ -135,6 +137,9 @@ private:
     std::vector<Expr> admissible_functions();
     void refuse_jumps();
     void refuse_jump(Expr e, const std::string& what, const Place& place);
+
+    // jumps.cpp: resets of the state
+    void add_jumps();
 
     // outputs.cpp
     std::shared_ptr<const Outputs> make_outputs();

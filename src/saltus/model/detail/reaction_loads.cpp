@@ -201,6 +201,7 @@ void Builder::resolve_implicit_load(const std::vector<ReactionInFriction>& impli
     });
     if (slider == model_.sliders.end() || slider->friction.law != FrictionLaw::coulomb)
         refuse(first, "this is solved only for friction of a slider along one direction");
+    if (slider->friction.mu_static != no_coefficient) refuse(first, "this is solved only for one coefficient, mu");
     for (const ReactionInFriction& x : implicit)
         if (x.row != row) refuse(*x.reaction, "this is solved only if one slider alone changes the reactions");
     for (std::size_t k = 0; k < model_.sliders.size(); ++k) {

@@ -153,7 +153,9 @@ void EventRun::execute() {
     bool finished = false;
     while (!ended_ && !finished && t_ < options_.t_end) {
         switch (arc()) {
-            case ArcEnd::events: change_mode(found_, Cause::event); break;
+            case ArcEnd::events:
+                if (!pass_triggers()) change_mode(found_, Cause::event);
+                break;
             case ArcEnd::corner: change_mode({}, Cause::corner); break;
             case ArcEnd::violated: change_mode(found_, Cause::violation); break;
             case ArcEnd::same_mode: break;
@@ -405,8 +407,8 @@ void EventRun::stop_at_event(double step_end, double next_step) {
     double t = t_;
     for (const Found& event : found_) {
         const Watch::What what = watcher_.watches()[ix(event.watch)].what;
-        const bool position = what == Watch::What::gap || what == Watch::What::depth;
-        t = std::max(t, position ? event.t : event.right);
+        const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::trigger;
+        t = std::max(t, at_zero ? event.t : event.right);
     }
     t = std::min(t, step_end);
     measure_dense(t);

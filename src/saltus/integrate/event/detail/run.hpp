@@ -189,11 +189,31 @@ private:
     bool steps_over_a_switch();
     void open_at_corner(Candidates& candidates);
 
+    // Jumps of the model (run_jump.cpp).
+    /// How the signs of `when` follow after a change of mode.
+    enum class Sides {
+        tracked,      ///< they stay, unless an impact has changed them
+        from_values,  ///< they are those of the present state
+    };
+    bool jump_happens(int number, int side);
+    void fail_ever_faster(int number);
+    bool pass_triggers();
+    void make_jump(const std::vector<int>& happen, const std::vector<Found>& found);
+    std::string reset_refusal();
+    SystemMode mode_after_jump();
+    void split_record_before_impact(const Candidates& candidates);
+    void renew_sides(Sides how);
+    struct Rate {
+        double value = 0.0, size = 0.0;
+    };
+    Rate trigger_rate(int number);
+
     // From one mode to the next (run_mode_change.cpp).
     enum class Cause {
         start,      ///< the motion begins, or continues after an accumulation
         event,      ///< events were found on the arc
         corner,     ///< the velocity of a row has jumped: closed contacts may strike or separate
+        jump,       ///< a jump of the model has reset the state
         violation,  ///< the mode could not hold from its start
     };
     void change_mode(const std::vector<Found>& found, Cause cause);
@@ -370,6 +390,13 @@ private:
     PreciseSum work_;                   // of impacts and accumulations, and of arcs as far as x_ does not contain it
     double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
+
+    bool sides_known_ = false;        // the signs of `when` of all jumps are those of the motion
+    std::vector<char> rises_surely_;  // per jump: `when` was zero at the last reset, and its rate gave its sign
+    int jumped_ = -1;                 // the jump that was just made; -1: none
+    double missed_ = 0.0;             // |when| of that jump before the reset
+    bool jump_made_ = false;          // a jump has happened
+    std::vector<double> last_jump_;   // per jump of the model: time at which it happened last, in s
 
     const Continued* earlier_;  // the motion that is continued; null: the motion begins with this run
     /// State of a continued motion at its start.

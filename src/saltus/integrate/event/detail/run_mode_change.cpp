@@ -32,6 +32,7 @@ void EventRun::change_mode(const std::vector<Found>& found, Cause cause) {
     mode_began_ = t_;
     end_energy_known_ = false;
     close_record();
+    if (!ended_) renew_sides(Sides::tracked);
 }
 
 /// The impact, if there is one, then the choice of the next mode.
@@ -39,12 +40,16 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     if (!limit_changes_at_one_time() || bounce(found, cause)) return;
     SystemMode& known = known_;
     Candidates& candidates = candidates_;
-    known = d_.mode();
+    known = cause == Cause::jump ? mode_after_jump() : d_.mode();
     if (!find_existing_contacts(known, cause, found)) return;
     possible_contacts(known, candidates, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
     apply_events(found, candidates, known);
     candidates.corner = cause == Cause::corner;
+    if (cause == Cause::jump) {
+        d_.set_mode(known, t_, x_.data());
+        split_record_before_impact(candidates);
+    }
     const StrikeResult result = d_.compliant() ? StrikeResult::nothing : strike(candidates, known, window);
     if (result == StrikeResult::ended || result == StrikeResult::mode_entered) return;
     const bool struck = result == StrikeResult::struck;
@@ -57,7 +62,7 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     if (!choose(candidates, known, window)) return;
     record_switches(window);
     if (cause != Cause::start && !struck) {
-        record_changes(known, window);
+        if (cause != Cause::jump) record_changes(known, window);
         if (changes_follow_without_end()) return;
     }
     // If the mode was said not to hold and yet nothing has changed, then the tolerance was below the solver's error.
@@ -111,13 +116,14 @@ bool EventRun::find_existing_contacts(SystemMode& known, Cause cause, const std:
             const Watch& w = watcher_.watches()[ix(f.watch)];
             return w.what == Watch::What::condition && w.element == static_cast<int>(i);
         });
-        if (cause == Cause::start && !started_)
+        const bool anew = cause == Cause::jump || (cause == Cause::start && !started_);
+        if (anew)
             exists = c > 0.0;
         else if (crossed)
             exists = !before;
         else if (std::abs(c) > undecided_condition * (1.0 + std::abs(c)))
             exists = c > 0.0;
-        if (exists == before || (cause == Cause::start && !started_)) continue;
+        if (exists == before || anew) continue;
         switched_.emplace_back(static_cast<int>(i), exists);
         const double gap = d_.terms().positions[ix(contact.row)];
         const double scale = d_.position_scale(contact.row, x_.data());
@@ -134,7 +140,8 @@ bool EventRun::find_existing_contacts(SystemMode& known, Cause cause, const std:
 /// The contacts and clutches that can be closed at this state: contacts that were closed, and those whose gap is zero
 /// and does not open. Also finds out which springs of open contacts would pull.
 void EventRun::possible_contacts(SystemMode& known, Candidates& candidates, Cause cause) {
-    const double closed_gap = cause == Cause::start ? Thresholds::closed_gap : Thresholds::closed_gap_at_event;
+    const bool anew = cause == Cause::start || cause == Cause::jump;
+    const double closed_gap = anew ? Thresholds::closed_gap : Thresholds::closed_gap_at_event;
     clear_candidates(d_, candidates);
     d_.evaluate_terms(t_, x_.data());
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
@@ -178,6 +185,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
             case Watch::What::hold: apply_release(candidates, known); break;
             case Watch::What::condition:  // see find_existing_contacts
+            case Watch::What::trigger:    // see pass_triggers
             case Watch::What::jump: break;
         }
     }
@@ -263,7 +271,8 @@ void EventRun::note_missing_restitution(const Strike& strike) {
 /// separates again. The mode stays as it is, and no contact problem has to be solved. False if this is not the case;
 /// then nothing has changed.
 bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
-    if (cause != Cause::event || found.size() != 1 || d_.compliant() || !d_.parts().empty() || has_conditions_)
+    if (cause != Cause::event || found.size() != 1 || d_.compliant() || !d_.parts().empty() || has_conditions_ ||
+        !model_.jumps.empty())
         return false;
     const Watch& watch = watcher_.watches()[ix(found.front().watch)];
     if (watch.what != Watch::What::gap) return false;
@@ -338,8 +347,8 @@ bool EventRun::changes_follow_without_end() {
     quiet_since_ = t_;
     if (!(span < Thresholds::quiet_change_span * (options_.t_end - out_.start.t))) return false;
     fail(std::to_string(Thresholds::max_quiet_changes) + " changes of mode within " + number_text(span) + " s" +
-         at_time() +
-         ": contacts or friction change without end, or far too often for a run to t = " + number_text(options_.t_end) +
+         at_time() + ": contacts, friction or jumps change without end, or far too often for a run to t = " +
+         number_text(options_.t_end) +
          "; look for a formula that oscillates ever faster here, choose an earlier end (--t-end), or use --method "
          "moreau");
     return true;

@@ -69,6 +69,7 @@ void empty(trajectory::Event& event) {
     event.q.clear();
     event.u_minus.clear();
     event.u_plus.clear();
+    event.q_plus.clear();
     event.impulses.clear();
     event.rate_jumps.clear();
     event.work = event.energy_before = event.energy_after = 0.0;

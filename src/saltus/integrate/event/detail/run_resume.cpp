@@ -54,6 +54,10 @@ void EventRun::remember(Archive& archive) {
     archive(out_.start.t, t_, x_, next_step_, stiff_, failed_trials_, blurred_steps_, series_off_, arcs_begun_);
     for (ElementMode& e : mode.elements) archive(e.active, e.reaction_sign, e.pulls, e.exists);
     for (FrictionMode& p : mode.parts) archive(p.slips, p.direction);
+    if (!mode.sides.empty()) {
+        rises_surely_.resize(mode.sides.size());
+        archive(mode.sides, sides_known_, rises_surely_, out_.energy.jumps);
+    }
     archive(redundancy, watcher_.hold_tolerance, mode_began_, last_change_, changes_at_one_time_, coarsened_,
             ambiguity_told_, struck_without_restitution_, largest_acceleration_);
     accumulation_.remember(archive);

@@ -357,7 +357,8 @@ void EventRun::stop_at_series_event(double h) {
     double tau = 0.0;
     for (const Found& event : found_) {
         const Watch::What what = watcher_.watches()[ix(event.watch)].what;
-        const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::clutch;
+        const bool at_zero = what == Watch::What::gap || what == Watch::What::depth || what == Watch::What::clutch ||
+                             what == Watch::What::trigger;
         tau = std::max(tau, at_zero ? event.tau : event.tau_right);
     }
     const double remaining = stretch_end() - t_;

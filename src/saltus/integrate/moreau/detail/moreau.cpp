@@ -52,6 +52,18 @@ constexpr double step_safety = 0.9, largest_shrink = 0.2, largest_growth = 2.0;
 constexpr double sticking_ratio = 1e-9;
 // A step that is longer than this part of the motion is judged also if contacts change in it.
 constexpr double coarse_step_part = 1.0 / 16.0;
+// `when` of a jump counts as zero after a reset and at the start if |when| <= this · (1 + |when|): rounding.
+constexpr double zero_when_ratio = 1e-10;
+// Such a `when` has the sign of its change over this part of a step, unless the change is below change_rounding · (1 +
+// |when|).
+constexpr double look_ahead_ratio = 1e-3, change_rounding = 1e-15;
+// Jumps whose `when` pass through zero within this part of a step happen together.
+constexpr double simultaneous_part = 1e-9;
+// More resets within one step do not end: they follow each other without end.
+constexpr int max_jumps_in_step = 1000;
+// A reset may miss gaps, constraints and their velocities by this part of their scales: the state before it has errors
+// of the step, which the formulas of the reset carry over.
+constexpr double reset_defect_ratio = 1e-6;
 // The smooth forces of a step are the cause of created energy if the impact law did at most this part of it.
 constexpr double negligible_law_work = 1e-3;
 
@@ -130,6 +142,10 @@ private:
         trajectory::Arc arc;
         arc.t_begin = arc.t_end = at_.t;
         out_.arcs.push_back(std::move(arc));
+        sides_.assign(model_.jumps.size(), 0);
+        when_.assign(model_.jumps.size(), 0.0);
+        leaves_zero_.assign(model_.jumps.size(), 0);
+        find_sides();
         if (sampled_ != nullptr && earlier_ == nullptr) {
             sample_ = sampled_->first_after(at_.t) - 1;
             take_sample();
@@ -179,6 +195,151 @@ private:
         return next_sample_ < t + last_step_ratio * h ? std::min(next_sample_, options_.t_end) : t;
     }
 
+    // Jumps of the model. `when` is compared at both ends of a step. Equal steps end where it is zero, by linear
+    // interpolation: an error of the time of order Δt². Adaptive steps reset the state at their end.
+
+    /// The jump that happens in a step, and the part of the step after which it does.
+    struct JumpInStep {
+        int number;
+        double part;
+    };
+
+    /// The signs of all `when` at the present state. One that is zero has the sign of its change a little later along
+    /// q̇ = u. 0: it does not change, so that the next step decides. `just_happened`: the jump that has reset the state,
+    /// whose `when` counts as zero up to `missed`, the error of the place at which its step ended.
+    void find_sides(int just_happened = -1, double missed = 0.0) {
+        if (model_.jumps.empty()) return;
+        stepper_.coefficients_at(at_.t, at_.q, at_.u, values_);
+        std::vector<double> later = at_.q, values;
+        const double little = look_ahead_ratio * method_.h;
+        for (std::size_t i = 0; i < later.size(); ++i) later[i] += little * at_.u[i];
+        stepper_.coefficients_at(at_.t + little, later, at_.u, values);
+        for (std::size_t k = 0; k < model_.jumps.size(); ++k) {
+            when_[k] = values_[ix(model_.jumps[k].when)];
+            const double size = 1.0 + std::abs(when_[k]), change = values[ix(model_.jumps[k].when)] - when_[k];
+            const double zero =
+                std::max(zero_when_ratio * size, static_cast<int>(k) == just_happened ? 2.0 * std::abs(missed) : 0.0);
+            leaves_zero_[k] = std::abs(when_[k]) <= zero ? 1 : 0;
+            const double sign = leaves_zero_[k] != 0 ? change : when_[k];
+            sides_[k] = std::abs(sign) <= change_rounding * size ? 0 : sign > 0.0 ? 1 : -1;
+        }
+    }
+
+    /// The first jump in the step from at_ to next_. Without one the signs become those of next_.
+    std::optional<JumpInStep> jump_in_step() {
+        std::optional<JumpInStep> first;
+        if (model_.jumps.empty()) return first;
+        std::vector<double> after;
+        stepper_.coefficients_at(next_.t, next_.q, next_.u, after);
+        for (std::size_t k = 0; k < model_.jumps.size(); ++k) {
+            const model::Jump& jump = model_.jumps[k];
+            const double when = after[ix(jump.when)];
+            const int side = when > 0.0 ? 1 : when < 0.0 ? -1 : 0;
+            if (sides_[k] == 0 || side != -sides_[k] ||
+                jump.direction == (side > 0 ? model::Jump::Direction::down : model::Jump::Direction::up))
+                continue;
+            const double part = when_[k] / (when_[k] - when);
+            if (!guard_holds(jump, part)) continue;
+            if (leaves_zero_[k] != 0) {  // it has left zero and come back: the step does not show where
+                out_.status = trajectory::Status::failed;
+                out_.reason = "jump '" + jump.name + "' follows itself within one step at t = " + number_text(at_.t) +
+                              ": use shorter steps (--h), or method event";
+                return {};
+            }
+            if (first && std::abs(part - first->part) <= simultaneous_part) {
+                out_.status = trajectory::Status::failed;
+                out_.reason = "jumps '" + model_.jumps[ix(first->number)].name + "' and '" + jump.name +
+                              "' happen together at t = " + number_text(next_.t) +
+                              ", and their order is not given: join them, or tell them apart by `if`";
+                return {};
+            }
+            if (!first || part < first->part) first = {static_cast<int>(k), part};
+        }
+        for (std::size_t k = 0; k < model_.jumps.size() && !first; ++k) {
+            when_[k] = after[ix(model_.jumps[k].when)];
+            if (when_[k] != 0.0) sides_[k] = when_[k] > 0.0 ? 1 : -1;
+            leaves_zero_[k] = 0;
+        }
+        return first;
+    }
+
+    /// The guard of a jump, between at_ and next_.
+    bool guard_holds(const model::Jump& jump, double part) {
+        if (jump.guard == model::no_coefficient) return true;
+        std::vector<double> q = at_.q, u = at_.u, values;
+        for (std::size_t i = 0; i < q.size(); ++i) {
+            q[i] += part * (next_.q[i] - at_.q[i]);
+            u[i] += part * (next_.u[i] - at_.u[i]);
+        }
+        stepper_.coefficients_at(at_.t + part * (next_.t - at_.t), q, u, values);
+        return values[ix(jump.guard)] > 0.0;
+    }
+
+    /// Makes the step again so that it ends at the jump; t becomes its end, at_.t if the jump is at its very start.
+    bool go_to_jump(const JumpInStep& jump, double h, double& t) {
+        const double to = at_.t + jump.part * (t - at_.t);
+        if (!(to < t)) return true;
+        const bool at_start = !(to - at_.t > last_step_ratio * h);
+        t = at_start ? at_.t : to;
+        return at_start || stepper_.step(at_, t, next_);
+    }
+
+    /// Resets the state by a jump of the model.
+    void reset(int number) {
+        const model::Jump& jump = model_.jumps[ix(number)];
+        const auto refuse = [&](const std::string& why) {
+            out_.status = trajectory::Status::failed;
+            out_.reason = "jump '" + jump.name + "' at t = " + number_text(at_.t) + " " + why;
+        };
+        if (++jumps_in_step_ > max_jumps_in_step)
+            return refuse("happens more than " + std::to_string(max_jumps_in_step) + " times within a step");
+        trajectory::Event& e = out_.events.emplace_back();
+        e.kind = EventKind::jump;
+        e.t = e.t_left = e.t_right = at_.t;
+        e.note = jump.name;
+        e.q = at_.q;
+        e.u_minus = at_.u;
+        e.energy_before = stepper_.total_energy(at_.t, at_.q, at_.u);
+        stepper_.coefficients_at(at_.t, at_.q, at_.u, values_);
+        const double missed = values_[ix(jump.when)];
+        for (const model::JumpValue& v : jump.q) at_.q[ix(v.coordinate)] = values_[ix(v.value)];
+        for (const model::JumpValue& v : jump.u) at_.u[ix(v.coordinate)] = values_[ix(v.value)];
+        e.q_plus = at_.q;
+        e.u_plus = at_.u;
+        e.energy_after = stepper_.total_energy(at_.t, at_.q, at_.u);
+        const double change = e.energy_after - e.energy_before;
+        for (std::size_t i = 0; i < at_.q.size(); ++i)
+            if (!std::isfinite(at_.q[i]) || !std::isfinite(at_.u[i]))
+                return refuse("gives no finite " + model_.coordinates[i] + ": look for a division by zero");
+        stepper_.begin(at_);
+        if (const std::string why = violated_after_reset(); !why.empty()) return refuse(why);
+        for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
+        std::fill(idle_.begin(), idle_.end(), 0);
+        out_.energy.work += change;
+        out_.energy.jumps += change;
+        at_.works = {};
+        at_.works.driven = change;
+        if (record_ == Record::yes) record(at_);
+        find_sides(number, missed);
+    }
+
+    /// What the state after a reset violates; empty if it is admissible. After Stepper::begin.
+    std::string violated_after_reset() {
+        const std::span<const double> positions = stepper_.positions_at(at_.t, at_.q, at_.u);
+        for (const model::Constraint& c : model_.constraints) {
+            const double speed = stepper_.gamma_of(c.row, at_.u), g = c.on_velocity ? 0.0 : positions[ix(c.row)];
+            if (!(std::abs(g) <= reset_defect_ratio * stepper_.row_size(c.row, at_.q)) ||
+                !(std::abs(speed) <= reset_defect_ratio * stepper_.row_size(c.row, at_.u)))
+                return "violates constraint '" + c.name + "' (g = " + number_text(g) + ", velocity " +
+                       number_text(speed) + "): write new values that satisfy it";
+        }
+        for (const model::Contact& c : model_.contacts)
+            if (!(positions[ix(c.row)] >= -reset_defect_ratio * stepper_.row_size(c.row, at_.q)))
+                return "penetrates contact '" + c.name + "' (gN = " + number_text(positions[ix(c.row)]) +
+                       "): write new positions with gN >= 0";
+        return {};
+    }
+
     void equal_steps() {
         const double h = method_.h;
         while (at_.t < options_.t_end && may_continue()) {
@@ -193,10 +354,18 @@ private:
             if ((step_ - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
                 check_stiffness(h, at_resume_point ? first_stiffness_rounds : later_stiffness_rounds);
             if (!stepper_.step(at_, t, next_)) return fail();
-            keep(at_, next_);
-            std::swap(at_, next_);
-            // A step that a sample has cut is followed by the rest of it.
-            if (t > end - last_step_ratio * h || t == options_.t_end) ++step_;
+            const std::optional<JumpInStep> jump = jump_in_step();
+            if (jump && !go_to_jump(*jump, h, t)) return fail();
+            if (t > at_.t) {
+                keep(at_, next_);
+                std::swap(at_, next_);
+            }
+            if (jump) reset(jump->number);
+            // A step that a sample or a jump has cut is followed by the rest of it.
+            if (t > end - last_step_ratio * h || t == options_.t_end) {
+                ++step_;
+                jumps_in_step_ = 0;
+            }
             if (at_.t >= next_sample_ && at_.t < options_.t_end) take_sample();
         }
     }
@@ -209,6 +378,8 @@ private:
                 at_.any_struck, resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
+        if (!model_.jumps.empty()) archive(sides_, when_, leaves_zero_, out_.energy.jumps);
+        if (!at_.stuck.empty()) archive(at_.stuck);
         if (sampled_ != nullptr) {
             archive(sample_, impulses_);
             next_sample_ = sampled_->time(sample_);
@@ -333,9 +504,11 @@ private:
                                         " do not reach the tolerance, first at t = " + number_text(at_.t));
                 warned = true;
             }
+            const std::optional<JumpInStep> jump = jump_in_step();
             keep(at_, half_);
             keep(half_, next_);
             std::swap(at_, next_);
+            if (jump) reset(jump->number);
             if (at_.t >= next_sample_ && at_.t < options_.t_end) take_sample();
             h = std::min(
                 method_.h,
@@ -681,6 +854,11 @@ private:
     bool earlier_left_out_ = false;  // leave_out_earlier_parts was called
     double work_before_ = 0.0;       // work before the first step of a continued motion, in J
     ResumePoint resume_;
+    std::vector<int> sides_;         // per jump: sign of `when` at at_; 0 if it is zero up to rounding
+    std::vector<double> when_;       // per jump: `when` at at_
+    std::vector<char> leaves_zero_;  // per jump: `when` is zero at at_, after a reset or at the start
+    std::vector<double> values_;     // scratch: coefficients
+    int jumps_in_step_ = 0;          // resets since the last equal step ended
     long asked_ = 0;
     bool told_stiff_ = false;
 };

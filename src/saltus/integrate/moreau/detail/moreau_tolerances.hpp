@@ -20,6 +20,10 @@ inline constexpr double hold_ratio = 1e-3;
 /// restitution would make them bounce for ever.
 inline constexpr double resting_speed_ratio = 1.5;
 
+/// Friction with mu_static sticks at the end of a step if |γ_T| <= stuck_slip_ratio·s(u): above the tolerance of the
+/// solver, 1e-10. Too small: friction that sticks slides with μ in the next step. Too large: slow slip holds.
+inline constexpr double stuck_slip_ratio = 1e-9;
+
 /// A relative velocity below velocity_rounding_ratio·s(u) is rounding.
 inline constexpr double velocity_rounding_ratio = 1e-12;
 

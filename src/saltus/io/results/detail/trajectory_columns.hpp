@@ -20,8 +20,8 @@ inline constexpr std::int64_t oldest_layout = 1;  // the oldest that is read; la
 // The words of the file, in the order of the enumerators.
 inline constexpr std::array<std::string_view, 4> element_words{"contact", "constraint", "slider", "clutch"};
 inline constexpr std::array<std::string_view, 5> mode_words{"open", "closed", "stick", "slip", "pressed"};
-inline constexpr std::array<std::string_view, 9> event_words{"impact",   "contact",      "lift-off", "stick", "slip",
-                                                             "reversal", "accumulation", "painleve", "switch"};
+inline constexpr std::array<std::string_view, 10> event_words{"impact",   "contact",      "lift-off", "stick",  "slip",
+                                                              "reversal", "accumulation", "painleve", "switch", "jump"};
 
 template <class Enumerator>
 std::uint8_t code(Enumerator e) {
@@ -81,7 +81,7 @@ struct Columns {
         Codes kind;
         std::vector<double> t, t_left, t_right, work, energy_before, energy_after, tangential_work, obstacle_work;
         Ragged<std::int32_t> elements;
-        Ragged<double> q, u_minus, u_plus;
+        Ragged<double> q, u_minus, u_plus, q_plus;
         std::vector<std::int64_t> impulses_offsets{0}, rate_jumps_offsets{0};
         std::vector<std::int32_t> impacts;
         std::vector<std::int64_t> noted;  ///< numbers of the events that have a note
@@ -162,6 +162,12 @@ template <class C, class Visit>
 void each_rate_jump_column(C& c, Visit& visit) {
     visit("events/rate_jumps_offsets", c.events.rate_jumps_offsets);
     each_reaction_column("rate_jumps", c.rate_jumps, visit);
+}
+
+/// Columns of motions with jumps of the model ([[jump]]). Other motions do not have them.
+template <class C, class Visit>
+void each_jump_column(C& c, Visit& visit) {
+    visit.ragged("events/q_plus", c.events.q_plus);
 }
 
 template <class T, class Visit>

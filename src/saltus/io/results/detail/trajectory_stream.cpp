@@ -106,6 +106,7 @@ void TrajectoryStream::add(const Event& e) {
     c.events.q.add(e.q);
     c.events.u_minus.add(e.u_minus);
     c.events.u_plus.add(e.u_plus);
+    c.events.q_plus.add(e.q_plus);
     for (const Reaction& r : e.impulses) add_reaction(r, c.impulses);
     impulses_ += static_cast<std::int64_t>(e.impulses.size());
     c.events.impulses_offsets.push_back(impulses_);
@@ -156,6 +157,7 @@ void TrajectoryStream::flush() {
     MoveColumn move{*this};
     layout::each_column(block_, move);
     layout::each_rate_jump_column(block_, move);
+    layout::each_jump_column(block_, move);
 }
 
 void TrajectoryStream::finish(const Trajectory& rest) {
@@ -191,6 +193,7 @@ Event TrajectoryStream::state_at_event(std::uint64_t k) {
     row("events/q", k, e.q);
     row("events/u_minus", k, e.u_minus);
     row("events/u_plus", k, e.u_plus);
+    row("events/q_plus", k, e.q_plus);
     return e;
 }
 

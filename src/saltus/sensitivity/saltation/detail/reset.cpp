@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "saltus/base/index.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::sensitivity {
 
@@ -57,6 +58,9 @@ RowVector without_rounding(const RowVector& sum, const RowVector& terms) {
 //     ∂u_i = D_i · [e_t; ∂q; ∂u_{i−1}; e_p]       (`inner` is the bracket, square in the columns of Tangent)
 // A condition c·δ of impact i refers to the same columns and is composed with the same bracket.
 //
+// A jump of the model resets q⁺ and u⁺ by formulas, whose derivatives replace rows of the identity. An impact at the
+// same time is another change.
+//
 // Arrest. Let a variation leave a velocity ε in an equation of the mode after the change (a closed contact, sticking
 // friction) in which a force of order 1 acts. This force stops it within a time of order ε, so the position changes by
 // order ε² only. To first order the velocity variation is projected onto the equations of the mode at once. Without a
@@ -66,6 +70,14 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest, Matrix memo
     const int n = x.n();
     r.map = std::move(memory);
     x.set_state_identity(r.map);
+    if (change.jump >= 0) {
+        const model::Jump& jump = x.model().jumps[ix(change.jump)];
+        Matrix values;
+        x.linearised.gather(Function::coefficient, change.t, change.before.data(), {}, {}, values);
+        for (const model::JumpValue& v : jump.q) r.map.row(v.coordinate) = values.row(v.value);
+        for (const model::JumpValue& v : jump.u) r.map.row(n + v.coordinate) = values.row(v.value);
+        r.before_arrest = r.map;
+    }
     for (const integrate::RecordedImpact& impact : change.impacts) {
         if (x.dynamics.mode() != change.mode_before) x.set_mode(change.mode_before, change.t, change.before.data());
         ImpactDerivative d = differentiate(x, change.t, change.before.data(), impact);
@@ -89,6 +101,14 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest, Matrix memo
     const bool holds = !x.dynamics.equation_rows().empty() ||
                        std::any_of(change.mode_after->elements.begin(), change.mode_after->elements.end(),
                                    [](const integrate::ElementMode& e) { return e.active; });
+    if (change.jump >= 0) {
+        if (!holds) return r;
+        const Matrix free = r.map.bottomRows(n);
+        r.map.bottomRows(n) = differentiate_arrest(x, change.t, change.after.data(),
+                                                   Eigen::Map<const Vector>(change.after.data() + n, n), free);
+        forbid_motion_of_idle_contacts(x, change, free, r);
+        return r;
+    }
     if (holds && (arrest == Arrest::always || !change.impacts.empty() || newly_sticks_in_a_plane(x, change))) {
         const Matrix free = r.map.bottomRows(n);
         const double* const u = change.impacts.empty() ? change.before.data() + n : change.impacts.back().u_plus.data();

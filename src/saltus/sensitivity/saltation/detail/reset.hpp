@@ -9,11 +9,13 @@
 namespace saltus::sensitivity {
 
 /// The linearisation of the reset x⁺ = R(t, x⁻, p) of a mode change at a fixed time. R contains the impacts of the
-/// change one after the other, then the removal of velocities in closed contacts (see Arrest). q is continuous.
+/// change one after the other, then the removal of velocities in closed contacts (see Arrest). q is continuous, except
+/// at a jump of the model.
 struct Reset {
     bool exists = true;
     std::string why_not;                ///< why the derivative does not exist; else empty
     Matrix map;                         ///< (R_t, R_q, R_u, R_p), 2n × columns of Tangent
+    Matrix before_arrest;               ///< for a jump of the model: the map without the removal of velocities
     std::vector<Condition> conditions;  ///< linear conditions on the variation, under which the derivative holds
 };
 

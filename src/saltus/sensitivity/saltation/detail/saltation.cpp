@@ -86,7 +86,7 @@ public:
         if (springs || any({What::gap, What::depth})) x_.linearised.gather(Function::position, t, x, {}, {}, position_);
         if (springs || any({What::slip, What::clutch}))
             x_.linearised.gather(Function::velocity, t, x, {}, {}, velocity_);
-        if ((springs || any({What::condition})) && x_.model().layout().coefficients > 0)
+        if ((springs || any({What::condition, What::trigger})) && x_.model().layout().coefficients > 0)
             x_.linearised.gather(Function::coefficient, t, x, {}, {}, coefficient_);
         if (any({What::jump})) x_.linearised.switch_derivatives(t, x, switches_);
     }
@@ -145,7 +145,9 @@ private:
     //     δs = d·(∇σ δλ_N + λ_N (∂∇σ/∂μ) δμ + δλ_T).
     // Normals: d ∥ −λ_T for a disk, d_i ∥ −λ_Ti/μ_i² for an ellipse. For a patch it is the slip that follows.
     RowVector reserve(int number) const {
-        const FrictionPart& part = d_.parts()[ix(number)];
+        FrictionPart part = d_.parts()[ix(number)];
+        part.mu = part.mu_static;  // the bound of stick
+        if (part.static_axis != model::no_coefficient) part.axes[0] = part.static_axis;
         double d[3] = {}, length = 0.0;
         const double* const force = d_.reactions().data() + part.row;
         for (int i = 0; i < part.size; ++i) {
@@ -186,6 +188,8 @@ private:
         using What = Watch::What;
         if (w.what == What::hold) return RowVector::Zero(x_.columns());
         if (w.what == What::jump) return switches_.row(w.element);
+        if (w.what == What::trigger)
+            return d_.mode().sides[ix(w.element)] * coefficient_.row(x_.model().jumps[ix(w.element)].when);
         const ElementLayout& e = d_.elements()[ix(w.element)];
         const ElementMode& mode = d_.mode().elements[ix(w.element)];
         switch (w.what) {
@@ -212,6 +216,7 @@ private:
                 return mode.exists ? s : RowVector(-s);
             }
             case What::hold:
+            case What::trigger:
             case What::jump: break;
         }
         return RowVector::Zero(x_.columns());
@@ -375,16 +380,23 @@ bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& chan
             if (d.mode().parts[ix(k)].slips || !change.mode_before->parts[ix(k)].slips ||
                 !change.mode_before->elements[i].active)
                 continue;
-            const double capacity = std::max(part.mu, part.mu_second) * d.load(static_cast<int>(i));
+            const double capacity = std::max(part.mu_static, part.mu_second) * d.load(static_cast<int>(i));
             if (capacity > 0.0 && std::abs(d.reserve(k)) <= edge_reserve_ratio * capacity) return true;
         }
     }
     return false;
 }
 
+/// Whether the event ends stick whose force falls from its bound μ_s λ_N to that of slip, μ λ_N.
+bool drops_force(const integrate::Dynamics& d, const Watch& w) {
+    return w.what == Watch::What::reserve && d.parts()[ix(w.part)].mu_static > d.parts()[ix(w.part)].mu;
+}
+
 /// True if contacts only lift off and friction only breaks loose, each where its force reaches its bound. Then all
 /// forces are continuous, so f⁺ = f⁻ and R = I: the drift is zero.
-bool only_lets_go(const RecordedChange& change) {
+bool only_lets_go(const integrate::Dynamics& d, const RecordedChange& change) {
+    if (std::any_of(change.found.begin(), change.found.end(), [&](const Watch& w) { return drops_force(d, w); }))
+        return false;
     if (!change.impacts.empty() || !change.rest.empty() || change.found.empty()) return false;
     for (const Watch& w : change.found)
         if (w.what != Watch::What::force && w.what != Watch::What::reserve) return false;
@@ -430,12 +442,13 @@ std::string linearise_conditions(Tangent& x, const RecordedChange& change, std::
     return {};
 }
 
-/// The number of events that change a force by themselves: loaded friction that comes to rest, and clutches that lock.
+/// The number of events that change a force by themselves: loaded friction that comes to rest or falls from static to
+/// sliding friction, and clutches that lock.
 int count_force_jumps(const integrate::Dynamics& d, std::span<const Watch> found) {
     int count = 0;
     for (const Watch& w : found) {
         const bool friction = w.what == Watch::What::slip && d.load(w.element) > 0.0;
-        if (friction || w.what == Watch::What::clutch) ++count;
+        if (friction || w.what == Watch::What::clutch || drops_force(d, w)) ++count;
     }
     return count;
 }
@@ -451,10 +464,10 @@ void require_no_touch(const Tangent& x, const RecordedChange& change, Saltation&
 
 /// Whether the drift is zero. With two or more jumps of forces that cancel, a variation separates them and the drift is
 /// not zero between them; so the change is not smooth.
-bool is_smooth(const RecordedChange& change, const Saltation& s, const Vector& f_minus, const Vector& f_plus,
-               int force_jumps) {
+bool is_smooth(const integrate::Dynamics& d, const RecordedChange& change, const Saltation& s, const Vector& f_minus,
+               const Vector& f_plus, int force_jumps) {
     const double size = f_minus.cwiseAbs().maxCoeff() + f_plus.cwiseAbs().maxCoeff();
-    const bool lets_go = only_lets_go(change), of_expression = change.earlier > 0.0;
+    const bool lets_go = only_lets_go(d, change), of_expression = change.earlier > 0.0;
     const double ratio = lets_go ? smooth_ratio_letting_go : of_expression ? smooth_ratio_of_kinks : smooth_ratio;
     return s.drift.cwiseAbs().maxCoeff() <= ratio * size && (lets_go || force_jumps < 2);
 }
@@ -483,6 +496,46 @@ void require_no_force_of_idle_contacts(Tangent& x, const RecordedChange& change,
         if (change_of.cwiseAbs().maxCoeff() > negligible_condition)
             out.conditions.push_back({change_of, idle_text(x, k)});
     }
+}
+
+/// Adds conditions for a jump that ends in closed contacts or on constraints: the varied motion must end in them, too.
+/// With the shift δt = −s·δ/ṡ of the event, the varied state just after its reset is R_x δ + (R_x f⁻ + R_t) δt, and a
+/// function g of the new state varies by g_x of that, plus g_t δt + g_p δp. `map` is (R_t, R_x, R_p). Gaps that a
+/// variation opens by ε close again after a time of order √ε; a constraint that it violates ends the motion. Velocities
+/// in closed contacts are arrested (reset.cpp) and need no condition. False if δt is not known here.
+bool require_reset_onto_rows(Tangent& x, const RecordedChange& change, const Matrix& map, const Vector& f,
+                             Saltation& out) {
+    const int n = x.n();
+    Matrix position, velocity;
+    const auto require = [&](const RowVector& g, const std::string& element) {
+        if (out.inherited || out.events.empty() || out.events[0].rate == 0.0) return false;
+        const RowVector dt = -out.events[0].s / out.events[0].rate;
+        const Matrix varied = map + (map.middleCols(1, 2 * n) * f + map.col(0)) * dt;
+        RowVector change_of = g.segment(1, 2 * n) * varied + g(0) * dt;
+        change_of.tail(x.parameters()) += g.tail(x.parameters());
+        RowVector terms = g.segment(1, 2 * n).cwiseAbs() * varied.cwiseAbs() + std::abs(g(0)) * dt.cwiseAbs();
+        terms.tail(x.parameters()) += g.tail(x.parameters()).cwiseAbs();
+        change_of = without_rounding(change_of, terms);
+        if (change_of.cwiseAbs().maxCoeff() > negligible_condition)
+            out.conditions.push_back({change_of, "the jump '" + x.model().jumps[ix(change.jump)].name + "' ends on '" +
+                                                     element + "', and a variation would leave it"});
+        return true;
+    };
+    for (std::size_t i = 0; i < change.mode_after->elements.size(); ++i) {
+        const ElementLayout& e = x.dynamics.elements()[i];
+        const bool constraint = e.rows.kind == ElementKind::constraint;
+        const bool contact = e.rows.kind == ElementKind::contact && !x.dynamics.compliant();
+        if (!change.mode_after->elements[i].active || !(constraint || contact)) continue;
+        const std::string& name =
+            constraint ? x.model().constraints[ix(e.rows.index)].name : x.model().contacts[ix(e.rows.index)].name;
+        if (position.size() == 0) {
+            x.linearised.gather(Function::position, change.t, change.after.data(), {}, {}, position);
+            x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+        }
+        if (x.model().layout().has_position(e.rows.normal) && !require(position.row(e.rows.normal), name)) return false;
+        if (constraint && !require(velocity.row(e.rows.normal), name)) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -543,7 +596,7 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     Watches found;
     if (start)
         found = closing(change, x.dynamics);
-    else if (out.inherited)
+    else if (out.inherited || change.jump >= 0)  // after a jump the mode is chosen anew and tells nothing of events
         found = std::span(change.found);
     else
         found = all_events(change, x.dynamics);
@@ -560,13 +613,20 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
             return fail(std::move(why));
         force_jumps = count_force_jumps(x.dynamics, found);
     }
-    require_no_touch(x, change, out);
+    if (change.jump < 0) require_no_touch(x, change, out);
+    for (const Watch& w : found)
+        if (drops_force(x.dynamics, w) && x.dynamics.parts()[ix(w.part)].size > 1)
+            return fail(
+                "friction in a plane falls from mu_static to mu, and its direction is not differentiated there");
 
     // The reset, and the field after the change.
     Reset r = reset(x, change, Arrest::if_needed, std::move(out.map));
     if (!r.exists) return fail(std::move(r.why_not));
     out.map = std::move(r.map);
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
+    if (change.jump >= 0 && !require_reset_onto_rows(x, change, r.before_arrest, before, out))
+        return fail("an impact makes the jump '" + x.model().jumps[ix(change.jump)].name +
+                    "' happen, which ends in closed contacts or constraints");
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     if (x.dynamics.compliant()) require_no_motion_of_touched_springs(x, change, out.conditions);
     if (!x.dynamics.compliant()) require_rest_of_appearing_contacts(x, change, out.conditions);
@@ -576,7 +636,7 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     for (int k = 0; k < 2 * n; ++k)
         for (int i = 0; i < 2 * n; ++i) out.drift(i) += out.map(i, 1 + k) * before(k);
     for (int i = 0; i < 2 * n; ++i) out.drift(i) = out.drift(i) + out.map(i, 0) - after(i);
-    out.smooth = is_smooth(change, out, before, after, force_jumps);
+    out.smooth = is_smooth(x.dynamics, change, out, before, after, force_jumps);
     if (change.earlier > 0.0 && !out.smooth && is_sent_back(x, out, after))
         return fail("an expression jumps here, and the jump drives the motion back");
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");

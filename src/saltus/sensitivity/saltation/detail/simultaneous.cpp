@@ -46,6 +46,7 @@ bool differs(const Tangent& x, const RecordedChange& change, std::size_t i) {
 /// Whether every effect of the change can be assigned to one of these elements: one event per element, no other element
 /// changes its mode or gets an impulse, and one impact of Newton's or Poisson's law at most.
 bool separable(const Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
+    if (change.jump >= 0) return false;
     if (elements.size() > max_simultaneous_events || change.impacts.size() > 1 || !change.rest.empty()) return false;
     for (std::size_t k = 0; k < elements.size(); ++k)
         if (elements[k] < 0 || std::count(elements.begin(), elements.end(), elements[k]) > 1) return false;

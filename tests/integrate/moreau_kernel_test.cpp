@@ -164,6 +164,7 @@ TEST(MotionKernel, HasTheBitsOfTheLanes) {
                           {"newtons-cradle", 0.05, 1000, 1 << 30},
                           {"woodpecker", 0.02, 200, 1 << 30},
                           {"constrained-beam", 0.7, 2000, 333, 16},
+                          {"friction-oscillator", 1.0, 3000, 1 << 30},
                           {"slider-crank", 0.1, 300, 1 << 30}}) {
         Moreau method;
         method.h = 1e-3;

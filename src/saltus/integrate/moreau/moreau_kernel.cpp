@@ -578,11 +578,11 @@ private:
         }
         for (int k = 0; k < rows(); ++k) {
             if (kind(k) != Kind::contact) continue;
-            const double e = friction(k) ? block(k).e_t : block(k).e_n;
-            if (e != 0.0)
+            const std::string e = term(friction(k) ? block(k).e_t : block(k).e_n);
+            if (!e.empty())
                 line(name_("b", k) + " = " + name_("b", k) + " + (" +
-                     (!friction(k) && w_.literal ? "1" : "any_struck") + " ? " + exact_literal(e) + " * " +
-                     name_("g", k) + " : 0.0);");
+                     (!friction(k) && w_.literal ? "1" : "any_struck") + " ? " + e + " * " + name_("g", k) +
+                     " : 0.0);");
             line(name_("b", k) + " = " + present(k) + " ? " + name_("b", k) + " : 0.0;");
         }
     }
@@ -669,8 +669,8 @@ private:
             row.friction = friction(k);
             row.parent = rows_[ix(k)].parent;
             row.present = present(k);
-            row.mu = exact_literal(block(k).mu);
-            row.bound = exact_literal(block(k).bound);
+            row.mu = value(block(k).mu);
+            row.bound = "(" + row.mu + " * " + value(block(k).force) + ")";
             row.b = name_("b", k);
             row.before = name_("L", k);
             p.rows.push_back(std::move(row));
@@ -702,8 +702,7 @@ private:
             row.mu = p("mu", i);
             row.b = p("b", i);
             row.before = p("L", i);
-            line("const double " + row.mu + " = " +
-                 of_closed([&](int c) { return exact_literal(block(each * c).mu); }) + ";");
+            line("const double " + row.mu + " = " + of_closed([&](int c) { return value(block(each * c).mu); }) + ";");
             line("const double " + row.b + " = " + of_closed([&](int c) { return name_("b", each * c + i); }) + ";");
             line("const double " + row.before + " = " + of_closed([&](int c) { return name_("L", each * c + i); }) +
                  ";");
@@ -1013,8 +1012,8 @@ private:
             line("if (closed" + c + ") {");
             line("const int leaves = " + name_("r", k) + " == 0.0 && " + name_("v", k) + " > " +
                  exact_literal(velocity_rounding_ratio) + " * (" + row_size(row, named("u")) + ");");
-            line("holds" + c + " = " +
-                 (block(k).e_n > 0.0 ? "!struck" + c + " & !leaves" : "struck" + c + " | !leaves") + ";");
+            line("holds" + c + " = !struck" + c + " & !leaves | struck" + c + " & !(" + value(block(k).e_n) +
+                 " > 0.0);");
             std::string gamma = dot(row, named("u"));
             if (w_.has_chi[ix(row)] != 0) gamma += " + " + value(w_.chi[ix(row)]);
             line("gamma_before" + c + " = " + gamma + ";");

@@ -20,8 +20,8 @@ struct Work;
 /// and iterations. A lane does not influence the others. States agree with those of `Stepper` to rounding.
 ///
 /// It takes systems of expressions with few coordinates and few rows: contacts with friction along a line or without
-/// friction, impacts by Newton's law, sliders along a line, clutches, constraints with and without friction, and
-/// coefficients that are constant.
+/// friction, impacts by Newton's law, sliders along a line, clutches, and constraints with and without friction.
+/// Coefficients may depend on time and state.
 class LaneStepper {
 public:
     static constexpr std::size_t width = expr::Lanes::width;

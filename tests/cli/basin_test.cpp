@@ -197,6 +197,12 @@ TEST(Basin, OnADeviceIsThatOfTheCpu) {
             EXPECT_NEAR(there["statistics"]["steps"].get<double>() / on_cpu["statistics"]["steps"].get<double>(), 1.0,
                         1e-3);
         }
+        // Half of these motions have steps that only the general solvers can make.
+        const std::string beam = model("constrained-beam") +
+                                 "--grid theta=-1:4:12 --grid \"theta'=-6:14:12\" --t-max 10 --no-certify --device ";
+        const Json by_cpu = json_of(beam + "cpu"), by_device = json_of(beam + kind);
+        EXPECT_EQ(by_device["counts"], by_cpu["counts"]);
+        EXPECT_EQ(by_device["statistics"]["device"]["motions_on_cpu"], 0);
         const Json refused = json_of(model("rough-double-pendulum") +
                                      "--grid theta1=0:1:2 --method event --t-max 0.1 --no-certify --device " + kind);
         EXPECT_EQ(refused["device"], "cpu");

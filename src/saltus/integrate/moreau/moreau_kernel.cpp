@@ -103,6 +103,10 @@ public:
         k.coordinates = coordinates_;
         declare_state();
         k.state_size = static_cast<int>(state_.size());
+        for (const ProblemRow& row : rows_) k.rows.push_back(row.row);
+        k.contacts = static_cast<int>(w_.model.contacts.size());
+        for (std::size_t i = 0; i < state_.size(); ++i)
+            if (state_[i].name == "struck_before") k.struck_before = static_cast<int>(i);
         text_ = prelude;
         if (tests_stiffness_) stiffness_functions();
         line("SALTUS_KERNEL void saltus_motions(SALTUS_GLOBAL const int* sizes, SALTUS_GLOBAL const double* settings,");
@@ -131,6 +135,7 @@ public:
             line("lost = saltus_stiff(t, at_q, at_u, along_q, along_u, h, steps == 0 ? " +
                  std::to_string(first_stiffness_iterations) + " : " + std::to_string(further_stiffness_iterations) +
                  ");");
+            line("if (lost) { outcome[motion] = 3; outcome[stride + motion] = steps; motion = -1; continue; }");
             line("}");
         }
         line("double t_next = (double)(steps + 1) * h;");
@@ -344,9 +349,11 @@ private:
         line("if (entry >= count) break;");
         line("motion = list[entry];");
         line("flag = flags[motion];");
-        line("if (flag & 2) {");
-        for (std::size_t k = 0; k < state_.size(); ++k)
-            line(state_[k].name + " = " + (state_[k].integer ? "(int)" : "") + "state" + place(k) + ";");
+        for (const char* from : {"state", "result"}) {
+            line(from[0] == 's' ? "if (flag & 2) {" : "} else if (flag & 4) {");
+            for (std::size_t k = 0; k < state_.size(); ++k)
+                line(state_[k].name + " = " + (state_[k].integer ? "(int)" : "") + from + place(k) + ";");
+        }
         line("} else {");
         for (const State& s : state_) line(s.name + " = 0;");
         for (int i = 0; i < coordinates_; ++i) {
@@ -364,8 +371,8 @@ private:
         line("}");
     }
 
-    void save() {
-        for (std::size_t k = 0; k < state_.size(); ++k) line("state" + place(k) + " = " + state_[k].name + ";");
+    void save(const char* to = "state") {
+        for (std::size_t k = 0; k < state_.size(); ++k) line(to + place(k) + " = " + state_[k].name + ";");
     }
 
     /// As LaneStepper::load: contacts that are closed and do not approach count as held.
@@ -424,6 +431,11 @@ private:
             solve();
             line("}");
         }
+        // Nothing of the state has changed so far.
+        line("if (lost) {");
+        save("result");
+        line("outcome[motion] = 6; outcome[stride + motion] = steps; motion = -1; continue;");
+        line("}");
         finish();
         touch();
         project();

@@ -356,6 +356,35 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
     return row_rank(rows, dependent_row_ratio).rank == w.constraints;  // the test of Stepper
 }
 
+void LaneStepper::restore(std::size_t lane, const Memory& m) {
+    Work& w = *work_;
+    w.t[lane] = m.t;
+    w.step_before[lane] = m.step_before;
+    w.lost.v[lane] = 0;
+    w.struck_before.v[lane] = m.struck_before ? -1 : 0;
+    for (int i = 0; i < w.n; ++i) w.q[i][lane] = m.q[ix(i)], w.u[i][lane] = m.u[ix(i)];
+    for (std::size_t k = 0; k < w.Lambda.size(); ++k) w.Lambda[k][lane] = m.Lambda[k];
+    for (std::size_t c = 0; c < w.open.size(); ++c) {
+        w.open[c].v[lane] = m.open[c] != 0 ? -1 : 0;
+        w.holds[c].v[lane] = m.holds[c] != 0 ? -1 : 0;
+        w.gamma_before[c][lane] = m.gamma_before[c];
+    }
+}
+
+void LaneStepper::remember(std::size_t lane, Memory& m) const {
+    const Work& w = *work_;
+    m.t = w.t[lane];
+    m.step_before = w.step_before[lane];
+    m.struck_before = w.struck_before.v[lane] != 0;
+    for (int i = 0; i < w.n; ++i) m.q[ix(i)] = w.q[i][lane], m.u[ix(i)] = w.u[i][lane];
+    for (std::size_t k = 0; k < w.Lambda.size(); ++k) m.Lambda[k] = w.Lambda[k][lane];
+    for (std::size_t c = 0; c < w.open.size(); ++c) {
+        m.open[c] = w.open[c].v[lane] != 0;
+        m.holds[c] = w.holds[c].v[lane] != 0;
+        m.gamma_before[c] = w.gamma_before[c][lane];
+    }
+}
+
 void LaneStepper::step(const expr::Lanes& t) {
     static const lanes::Kernel kernel = lanes::kernel();
     Work& w = *work_;

@@ -46,6 +46,10 @@ constexpr const char* prelude = R"(
 #define SALTUS_GLOBAL
 #define SALTUS_NEXT(counter) atomicAdd(counter, 1)
 #define SALTUS_SINE_AND_COSINE(x, s, c) sincos(x, &(s), &(c))
+#if !defined(INFINITY)
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
 #else
 #include <math.h>
 #define SALTUS_KERNEL extern "C"

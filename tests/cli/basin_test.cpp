@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -196,11 +197,53 @@ TEST(Basin, OnADeviceIsThatOfTheCpu) {
             EXPECT_NEAR(there["statistics"]["steps"].get<double>() / on_cpu["statistics"]["steps"].get<double>(), 1.0,
                         1e-3);
         }
+        // Half of these motions have steps that only the general solvers can make.
+        const std::string beam = model("constrained-beam") +
+                                 "--grid theta=-1:4:12 --grid \"theta'=-6:14:12\" --t-max 10 --no-certify --device ";
+        const Json by_cpu = json_of(beam + "cpu"), by_device = json_of(beam + kind);
+        EXPECT_EQ(by_device["counts"], by_cpu["counts"]);
+        EXPECT_EQ(by_device["statistics"]["device"]["motions_on_cpu"], 0);
         const Json refused = json_of(model("rough-double-pendulum") +
                                      "--grid theta1=0:1:2 --method event --t-max 0.1 --no-certify --device " + kind);
         EXPECT_EQ(refused["device"], "cpu");
         EXPECT_NE(refused["warnings"][0].get<std::string>().find("run on the CPU"), std::string::npos);
     }
+}
+
+/// A block on a belt with friction that falls with the sliding speed either slides steadily or sticks and slips for
+/// ever. The share of [-2, 2] x [0, 2] that ends in steady sliding is 0.307126 (documentation of bSTAB, example of a
+/// friction oscillator: belt speed 1.5, damping 0.05, friction 0.5 to 1, decay speed 0.5), here with set-valued
+/// friction.
+TEST(Basin, OfSteadySlidingOnABeltHasTheShareOfBstab) {
+    const test::Folder folder;
+    folder.write("belt.toml", R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+R = "xi*x'^2"
+[parameters]
+vd = 1.5
+xi = 0.05
+mud = 0.5
+mus = "2*mud"
+v0 = 0.5
+[[slider]]
+name = "belt"
+gammaT = "x' - vd"
+mu = 1.0
+FN = "mud + (mus - mud)*exp(-abs(x' - vd)/v0)"
+[initial]
+q = { x = 0.5 }
+)toml");
+    const double samples = 1000.0, share = 0.307126;
+    const Json j = json_of(folder.file("belt.toml") +
+                           " --samples 1000 --box x=-2:2 --box \"x'=0:2\" --t-max 800 --h 2e-2 --no-certify");
+    EXPECT_EQ(j["labels"]["1"], "E1");  // x = mu(vd)
+    EXPECT_NEAR(j["sets"][0]["extent"]["x"][0].get<double>(), 0.5 + 0.5 * std::exp(-3.0), 1e-9);
+    EXPECT_EQ(j["counts"]["0"].get<long>() + j["counts"]["1"].get<long>(), 1000);
+    const double deviation = std::sqrt(share * (1.0 - share) / samples);
+    EXPECT_NEAR(j["fraction"]["1"]["value"].get<double>(), share, 3.0 * deviation);
 }
 
 /// `mpirun -n RANKS` before a command.

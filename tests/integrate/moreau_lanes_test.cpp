@@ -93,6 +93,7 @@ TEST(LaneStepper, AgreesWithTheStepperOneByOne) {
                           {"newtons-cradle", 0.05, 1000},
                           {"woodpecker", 0.02, 200},
                           {"constrained-beam", 0.7, 2000},
+                          {"friction-oscillator", 1.0, 3000},
                           {"slider-crank", 0.1, 300}}) {
         const model::Model model = shipped(c.model);
         int lost = 0;

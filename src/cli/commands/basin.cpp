@@ -264,7 +264,17 @@ void choose_device(const BasinCommand& c, const model::Model& m, BasinOptions& o
     }
     // One rank uses one device.
     const std::size_t rank = options.ranks != nullptr ? static_cast<std::size_t>(options.ranks->rank()) : 0;
-    options.device = *fitting[rank % fitting.size()];
+    const ensemble::Device& device = *fitting[rank % fitting.size()];
+    if (name == "auto") {  // a device that fails is an error only if it was asked for
+        try {
+            const auto kernel = integrate::moreau::emit_motion_kernel(m, *moreau, {});
+            (void)ensemble::compile_kernel(device, kernel.text, integrate::moreau::MotionKernel::name);
+        } catch (const Error& e) {
+            warnings.push_back("the motions run on the CPU and not on the device: " + std::string(e.what()));
+            return;
+        }
+    }
+    options.device = device;
 }
 
 /// The part "2/3" of --shard.

@@ -45,7 +45,6 @@ constexpr std::array table{
     SupportException{moreau_lanes, spatial_friction, refused, "lanes solve planar Coulomb friction"},
     SupportException{moreau_lanes, poisson_impacts, refused, "lanes apply Newton's law"},
     SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's law"},
-    SupportException{moreau_lanes, varying_coefficients, refused, "lanes evaluate coefficients once"},
     SupportException{moreau_lanes, no_formulas, refused, "lanes evaluate tapes of expressions"},
     SupportException{moreau_lanes, conditional_contacts, refused, "lanes take all contacts to exist"},
     SupportException{moreau_lanes, Feature::velocity_constraints, refused,

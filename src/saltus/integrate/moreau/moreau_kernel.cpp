@@ -46,6 +46,10 @@ constexpr const char* prelude = R"(
 #define SALTUS_GLOBAL
 #define SALTUS_NEXT(counter) atomicAdd(counter, 1)
 #define SALTUS_SINE_AND_COSINE(x, s, c) sincos(x, &(s), &(c))
+#if !defined(INFINITY)
+#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
+#define NAN __longlong_as_double(0x7ff8000000000000LL)
+#endif
 #else
 #include <math.h>
 #define SALTUS_KERNEL extern "C"
@@ -103,6 +107,10 @@ public:
         k.coordinates = coordinates_;
         declare_state();
         k.state_size = static_cast<int>(state_.size());
+        for (const ProblemRow& row : rows_) k.rows.push_back(row.row);
+        k.contacts = static_cast<int>(w_.model.contacts.size());
+        for (std::size_t i = 0; i < state_.size(); ++i)
+            if (state_[i].name == "struck_before") k.struck_before = static_cast<int>(i);
         text_ = prelude;
         if (tests_stiffness_) stiffness_functions();
         line("SALTUS_KERNEL void saltus_motions(SALTUS_GLOBAL const int* sizes, SALTUS_GLOBAL const double* settings,");
@@ -131,6 +139,7 @@ public:
             line("lost = saltus_stiff(t, at_q, at_u, along_q, along_u, h, steps == 0 ? " +
                  std::to_string(first_stiffness_iterations) + " : " + std::to_string(further_stiffness_iterations) +
                  ");");
+            line("if (lost) { outcome[motion] = 3; outcome[stride + motion] = steps; motion = -1; continue; }");
             line("}");
         }
         line("double t_next = (double)(steps + 1) * h;");
@@ -344,9 +353,11 @@ private:
         line("if (entry >= count) break;");
         line("motion = list[entry];");
         line("flag = flags[motion];");
-        line("if (flag & 2) {");
-        for (std::size_t k = 0; k < state_.size(); ++k)
-            line(state_[k].name + " = " + (state_[k].integer ? "(int)" : "") + "state" + place(k) + ";");
+        for (const char* from : {"state", "result"}) {
+            line(from[0] == 's' ? "if (flag & 2) {" : "} else if (flag & 4) {");
+            for (std::size_t k = 0; k < state_.size(); ++k)
+                line(state_[k].name + " = " + (state_[k].integer ? "(int)" : "") + from + place(k) + ";");
+        }
         line("} else {");
         for (const State& s : state_) line(s.name + " = 0;");
         for (int i = 0; i < coordinates_; ++i) {
@@ -364,8 +375,8 @@ private:
         line("}");
     }
 
-    void save() {
-        for (std::size_t k = 0; k < state_.size(); ++k) line("state" + place(k) + " = " + state_[k].name + ";");
+    void save(const char* to = "state") {
+        for (std::size_t k = 0; k < state_.size(); ++k) line(to + place(k) + " = " + state_[k].name + ";");
     }
 
     /// As LaneStepper::load: contacts that are closed and do not approach count as held.
@@ -424,6 +435,11 @@ private:
             solve();
             line("}");
         }
+        // Nothing of the state has changed so far.
+        line("if (lost) {");
+        save("result");
+        line("outcome[motion] = 6; outcome[stride + motion] = steps; motion = -1; continue;");
+        line("}");
         finish();
         touch();
         project();
@@ -578,11 +594,11 @@ private:
         }
         for (int k = 0; k < rows(); ++k) {
             if (kind(k) != Kind::contact) continue;
-            const double e = friction(k) ? block(k).e_t : block(k).e_n;
-            if (e != 0.0)
+            const std::string e = term(friction(k) ? block(k).e_t : block(k).e_n);
+            if (!e.empty())
                 line(name_("b", k) + " = " + name_("b", k) + " + (" +
-                     (!friction(k) && w_.literal ? "1" : "any_struck") + " ? " + exact_literal(e) + " * " +
-                     name_("g", k) + " : 0.0);");
+                     (!friction(k) && w_.literal ? "1" : "any_struck") + " ? " + e + " * " + name_("g", k) +
+                     " : 0.0);");
             line(name_("b", k) + " = " + present(k) + " ? " + name_("b", k) + " : 0.0;");
         }
     }
@@ -669,8 +685,8 @@ private:
             row.friction = friction(k);
             row.parent = rows_[ix(k)].parent;
             row.present = present(k);
-            row.mu = exact_literal(block(k).mu);
-            row.bound = exact_literal(block(k).bound);
+            row.mu = value(block(k).mu);
+            row.bound = "(" + row.mu + " * " + value(block(k).force) + ")";
             row.b = name_("b", k);
             row.before = name_("L", k);
             p.rows.push_back(std::move(row));
@@ -702,8 +718,7 @@ private:
             row.mu = p("mu", i);
             row.b = p("b", i);
             row.before = p("L", i);
-            line("const double " + row.mu + " = " +
-                 of_closed([&](int c) { return exact_literal(block(each * c).mu); }) + ";");
+            line("const double " + row.mu + " = " + of_closed([&](int c) { return value(block(each * c).mu); }) + ";");
             line("const double " + row.b + " = " + of_closed([&](int c) { return name_("b", each * c + i); }) + ";");
             line("const double " + row.before + " = " + of_closed([&](int c) { return name_("L", each * c + i); }) +
                  ";");
@@ -1013,8 +1028,8 @@ private:
             line("if (closed" + c + ") {");
             line("const int leaves = " + name_("r", k) + " == 0.0 && " + name_("v", k) + " > " +
                  exact_literal(velocity_rounding_ratio) + " * (" + row_size(row, named("u")) + ");");
-            line("holds" + c + " = " +
-                 (block(k).e_n > 0.0 ? "!struck" + c + " & !leaves" : "struck" + c + " | !leaves") + ";");
+            line("holds" + c + " = !struck" + c + " & !leaves | struck" + c + " & !(" + value(block(k).e_n) +
+                 " > 0.0);");
             std::string gamma = dot(row, named("u"));
             if (w_.has_chi[ix(row)] != 0) gamma += " + " + value(w_.chi[ix(row)]);
             line("gamma_before" + c + " = " + gamma + ";");

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
@@ -23,10 +25,10 @@ namespace saltus::integrate::moreau {
 ///                none), and centre, lower and upper bound of the component of the level set
 ///     next       0; the kernel counts the entries of the list that were taken
 ///     list       numbers of the motions to be made or continued
-///     flags      of each motion: 1 it may be captured, 2 it is continued from `state`
+///     flags      of each motion: 1 it may be captured, 2 it is continued from `state`, 4 from `result`
 ///     start      q, u
 ///     state      of motions that are to be continued, state_size numbers each
-///     result     q, u, time (KernelOutcome), T, U
+///     result     q, u, time (KernelOutcome), T, U; of a motion that is stuck its state
 ///     outcome    KernelOutcome, number of steps; motions that no thread has taken keep what is there
 struct MotionKernel {
     static constexpr const char* name = "saltus_motions";
@@ -35,7 +37,14 @@ struct MotionKernel {
     std::string text;
     int coordinates = 0;
     int state_size = 0;
-    int result_size() const { return 2 * coordinates + 3; }
+    int result_size() const { return std::max(2 * coordinates + 3, state_size); }
+    // Places in the state.
+    static constexpr int time = 0, since = 1, step_before = 2, steps = 3, slow = 4, position = 5;
+    int velocity() const { return position + coordinates; }
+    int impulses() const { return velocity() + coordinates; }
+    std::vector<int> rows;   ///< row of the model of each impulse
+    int contacts = 0;        ///< number of contacts
+    int struck_before = -1;  ///< place in the state; −1 without contacts. For each contact open, holds, γ follow
 };
 
 /// How a motion of the kernel ended. The time of its result is that of its last step, or the begin of its rest.
@@ -43,9 +52,9 @@ enum class KernelOutcome : int {
     undecided = 0,  ///< t_max was reached
     rests = 1,      ///< slow for `slow_steps` steps
     candidate = 2,  ///< inside the level set; the caller must test whether the nearest admissible state is, too
-    given_up = 3,   ///< a contact problem was not solved, the state is not finite, or the forces are too stiff: the
-                    ///< lanes must make this motion
+    given_up = 3,   ///< the state is not finite, or the forces are too stiff: the lanes must make this motion
     paused = 4,     ///< the thread has made its number of steps
+    stuck = 6,      ///< a contact problem was not solved: the caller must make the next step
     waiting = 5     ///< not begun; what the caller writes before the first launch
 };
 

@@ -100,7 +100,7 @@ bool solve_alone(Work& w, std::size_t lane) {
         const Block& block = w.blocks[ix(w.rows[k].block)];
         if (w.present[k].v[lane] == 0) continue;
         Law law;
-        law.mu = block.mu;
+        law.mu = (*block.mu)[lane];
         add_row(k);
         switch (block.kind) {
             case Kind::bilateral:  // all constraints form one block
@@ -116,7 +116,7 @@ bool solve_alone(Work& w, std::size_t lane) {
                 break;
             case Kind::slider:
                 law.kind = LawKind::slider;
-                law.bound = w.step[lane] * block.bound;
+                law.bound = w.step[lane] * ((*block.mu)[lane] * (*block.force)[lane]);
                 break;
             case Kind::unilateral: law.kind = LawKind::unilateral; break;
             case Kind::contact: law.kind = block.slip >= 0 ? LawKind::friction2 : LawKind::unilateral; break;
@@ -199,6 +199,9 @@ Work::Work(const model::Model& m, double part)
         add(position, positions[k], terms.positions[k]);
         add(zeta, d.zeta[k], terms.zeta[k]);
     }
+    std::vector<double> initial(ix(layout.coefficients));
+    m.system->coefficients(model::at(m, 0.0, m.q0, m.u0), workspace.scratch(), initial);
+    for (std::size_t k = 0; k < initial.size(); ++k) add(coefficients, f.coefficients[k], initial[k]);
     tape = expr::Tape(f.graph, outputs, f.p, variables);
     varying.resize(outputs.size(), Lanes(0.0));
     constant.resize(entries.size(), Lanes(0.0));
@@ -242,11 +245,16 @@ Work::Work(const model::Model& m, double part)
             for (int j = 0; j <= i; ++j) factor[i][j] = Lanes(i == j ? 1.0 / L(i, i) : L(i, j));
     }
 
-    std::vector<double> coefficients(ix(layout.coefficients));
-    m.system->coefficients(model::at(m, 0.0, m.q0, m.u0), workspace.scratch(), coefficients);
-    const auto value = [&](model::Coefficient c) { return coefficient(coefficients, c); };
+    const auto value = [&](model::Coefficient c) {
+        return c == model::no_coefficient ? &no_coefficient : coefficients[ix(c)];
+    };
+    const auto block = [&] {
+        Block empty;
+        empty.mu = empty.force = empty.e_n = empty.e_t = &no_coefficient;
+        return empty;
+    };
     for (const model::Constraint& c : m.constraints) {
-        Block to;
+        Block to = block();
         to.kind = Kind::bilateral;
         to.row = c.row;
         blocks.push_back(to);
@@ -254,7 +262,7 @@ Work::Work(const model::Model& m, double part)
     for (std::size_t k = 0; k < m.constraints.size(); ++k) {
         const model::Friction& friction = m.constraints[k].friction;
         if (friction.dimension == 0) continue;
-        Block to;
+        Block to = block();
         to.kind = Kind::scaled_slider;
         to.row = friction.first_row;
         to.scaling = static_cast<int>(k);
@@ -262,21 +270,22 @@ Work::Work(const model::Model& m, double part)
         blocks.push_back(to);
     }
     for (const model::Slider& s : m.sliders) {
-        Block to;
+        Block to = block();
         to.kind = Kind::slider;
         to.row = s.friction.first_row;
-        to.bound = value(s.friction.mu[0]) * value(s.normal_force);
+        to.mu = value(s.friction.mu[0]);
+        to.force = value(s.normal_force);
         blocks.push_back(to);
     }
     for (const model::Clutch& c : m.clutches) {
-        Block to;
+        Block to = block();
         to.kind = Kind::unilateral;
         to.row = c.row;
         blocks.push_back(to);
     }
     for (std::size_t k = 0; k < m.contacts.size(); ++k) {
         const model::Contact& c = m.contacts[k];
-        Block to;
+        Block to = block();
         to.kind = Kind::contact;
         to.row = c.row;
         to.slip = c.friction.dimension > 0 ? c.friction.first_row : -1;
@@ -345,6 +354,35 @@ bool LaneStepper::load(std::size_t lane, std::span<const double> q, std::span<co
         for (int e = layout.rows.start[ix(r)]; e < layout.rows.start[ix(r) + 1]; ++e)
             rows(r, layout.rows.column[ix(e)]) = w.terms.W[ix(e)];
     return row_rank(rows, dependent_row_ratio).rank == w.constraints;  // the test of Stepper
+}
+
+void LaneStepper::restore(std::size_t lane, const Memory& m) {
+    Work& w = *work_;
+    w.t[lane] = m.t;
+    w.step_before[lane] = m.step_before;
+    w.lost.v[lane] = 0;
+    w.struck_before.v[lane] = m.struck_before ? -1 : 0;
+    for (int i = 0; i < w.n; ++i) w.q[i][lane] = m.q[ix(i)], w.u[i][lane] = m.u[ix(i)];
+    for (std::size_t k = 0; k < w.Lambda.size(); ++k) w.Lambda[k][lane] = m.Lambda[k];
+    for (std::size_t c = 0; c < w.open.size(); ++c) {
+        w.open[c].v[lane] = m.open[c] != 0 ? -1 : 0;
+        w.holds[c].v[lane] = m.holds[c] != 0 ? -1 : 0;
+        w.gamma_before[c][lane] = m.gamma_before[c];
+    }
+}
+
+void LaneStepper::remember(std::size_t lane, Memory& m) const {
+    const Work& w = *work_;
+    m.t = w.t[lane];
+    m.step_before = w.step_before[lane];
+    m.struck_before = w.struck_before.v[lane] != 0;
+    for (int i = 0; i < w.n; ++i) m.q[ix(i)] = w.q[i][lane], m.u[ix(i)] = w.u[i][lane];
+    for (std::size_t k = 0; k < w.Lambda.size(); ++k) m.Lambda[k] = w.Lambda[k][lane];
+    for (std::size_t c = 0; c < w.open.size(); ++c) {
+        m.open[c] = w.open[c].v[lane] != 0;
+        m.holds[c] = w.holds[c].v[lane] != 0;
+        m.gamma_before[c] = w.gamma_before[c][lane];
+    }
 }
 
 void LaneStepper::step(const expr::Lanes& t) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "saltus/expr/lanes.hpp"
 #include "saltus/integrate/simulate.hpp"
@@ -20,8 +21,8 @@ struct Work;
 /// and iterations. A lane does not influence the others. States agree with those of `Stepper` to rounding.
 ///
 /// It takes systems of expressions with few coordinates and few rows: contacts with friction along a line or without
-/// friction, impacts by Newton's law, sliders along a line, clutches, constraints with and without friction, and
-/// coefficients that are constant.
+/// friction, impacts by Newton's law, sliders along a line, clutches, and constraints with and without friction.
+/// Coefficients may depend on time and state.
 class LaneStepper {
 public:
     static constexpr std::size_t width = expr::Lanes::width;
@@ -38,6 +39,19 @@ public:
     /// Starts a new motion in a lane at t = 0. False if its constraints are redundant there; `Stepper` must make that
     /// motion.
     bool load(std::size_t lane, std::span<const double> q, std::span<const double> u);
+
+    /// What a step needs from the step before, of one motion.
+    struct Memory {
+        double t = 0.0, step_before = 0.0;
+        bool struck_before = false;
+        std::vector<double> q, u;
+        std::vector<double> Lambda;        ///< impulses, of each row of the model
+        std::vector<char> open, holds;     ///< of each contact
+        std::vector<double> gamma_before;  ///< of each contact
+    };
+    /// Puts a motion that was interrupted into a lane, and gives it back.
+    void restore(std::size_t lane, const Memory& memory);
+    void remember(std::size_t lane, Memory& memory) const;
 
     /// One step of all lanes, each to its own time. A lane whose time does not change stays where it is.
     void step(const expr::Lanes& t);

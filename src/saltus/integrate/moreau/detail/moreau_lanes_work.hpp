@@ -31,12 +31,12 @@ enum class Kind : char { bilateral, scaled_slider, slider, unilateral, contact }
 /// One law on one row, or on two for a contact with friction: the normal row, then the friction row.
 struct Block {
     Kind kind = Kind::contact;
-    int row = 0;                   ///< number of the (normal) row in the model
-    int slip = -1;                 ///< row of a contact's friction
-    int scaling = -1;              ///< block whose reaction scales a scaled slider
-    int contact = -1;              ///< number among the contacts
-    double mu = 0.0, bound = 0.0;  ///< `bound` of a slider is a force, not an impulse
-    double e_n = 0.0, e_t = 0.0;
+    int row = 0;       ///< number of the (normal) row in the model
+    int slip = -1;     ///< row of a contact's friction
+    int scaling = -1;  ///< block whose reaction scales a scaled slider
+    int contact = -1;  ///< number among the contacts
+    /// Coefficients at q_m; `force` is the normal force of a slider. They point to a zero where there is none.
+    const Lanes *mu = nullptr, *force = nullptr, *e_n = nullptr, *e_t = nullptr;
 };
 
 /// A row of the contact problem of the step.
@@ -77,7 +77,8 @@ struct Work {
 
     // terms at q_m: pointers to `varying`, which the tape computes, or to `constant`
     std::vector<Lanes> scratch, varying, constant, energy_scratch, position_scratch;
-    std::vector<const Lanes*> h, M, W, chi, zeta, position;
+    std::vector<const Lanes*> h, M, W, chi, zeta, position, coefficients;
+    Lanes no_coefficient{0.0};
     std::vector<char> has_chi;
     std::vector<Lanes> energy_out, position_out;
 

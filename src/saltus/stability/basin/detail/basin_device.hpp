@@ -28,9 +28,13 @@ public:
 private:
     struct Batch;
     void launch(Batch& b);
+    /// Makes the next step of motions whose contact problem the kernel did not solve, and applies the rules of Decision
+    /// to it. Fills in the outcomes.
+    void step_on_cpu(Batch& b, const std::vector<int>& stuck);
     void test_candidates(Batch& b, const std::vector<int>& candidates, std::vector<char>& captured);
 
     const model::Model& model_;
+    const integrate::Moreau method_;
     const Decision& decision_;
     const std::size_t n_;
     const int threads_;

@@ -24,6 +24,7 @@
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/trajectory_file.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/model/system.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace py = pybind11;
@@ -261,6 +262,94 @@ std::vector<std::string> names_of(const std::vector<trajectory::Element>& elemen
     return out;
 }
 
+/// A system whose equations are methods of a Python object (python/saltus/_native.py has their meaning). Each
+/// evaluation calls Python; the motion of a pendulum takes 55 times longer than with expressions.
+class PythonSystem final : public model::System {
+public:
+    PythonSystem(py::object object, int coordinates, std::vector<double> restitutions)
+        : object_(std::move(object)), restitutions_(std::move(restitutions)) {
+        layout_.coordinates = coordinates;
+        layout_.normals = layout_.coefficients = static_cast<int>(restitutions_.size());
+        layout_.mass.cols = layout_.rows.cols = coordinates;
+        layout_.coefficients_constant = true;
+        std::vector<int> columns;
+        for (int i = 0; i < coordinates; ++i) {
+            columns.push_back(i);
+            layout_.mass.add_row(columns);
+        }
+        for (int i = 0; i < layout_.normals; ++i) layout_.rows.add_row(columns);
+    }
+    const model::Layout& layout() const override { return layout_; }
+
+    void mass(const model::At& at, std::span<double>, std::span<double> M) const override {
+        const py::gil_scoped_acquire python;
+        const auto n = static_cast<std::size_t>(layout_.coordinates);
+        const Numbers full = call("mass", n * n, at.t, array(at.q));
+        std::size_t k = 0;
+        for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j <= i; ++j) M[k++] = full.data()[i * n + j];
+    }
+    void force(const model::At& at, std::span<double>, std::span<double> h) const override {
+        const py::gil_scoped_acquire python;
+        copy(call("force", h.size(), at.t, array(at.q), array(at.u)), h);
+    }
+    void positions(const model::At& at, std::span<double>, std::span<double> g) const override {
+        if (g.empty()) return;
+        const py::gil_scoped_acquire python;
+        copy(call("gaps", g.size(), at.t, array(at.q)), g);
+    }
+    void rows(const model::At& at, std::span<double>, std::span<double> W, std::span<double> chi) const override {
+        if (chi.empty()) return;
+        const py::gil_scoped_acquire python;
+        copy(call("gap_gradients", W.size(), at.t, array(at.q)), W);
+        std::fill(chi.begin(), chi.end(), 0.0);
+        if (py::hasattr(object_, "gap_rates")) copy(call("gap_rates", chi.size(), at.t, array(at.q)), chi);
+    }
+    void curvature(const model::At& at, std::span<double>, std::span<double> zeta) const override {
+        if (zeta.empty()) return;
+        const py::gil_scoped_acquire python;
+        copy(call("gap_curvatures", zeta.size(), at.t, array(at.q), array(at.u)), zeta);
+    }
+    void coefficients(const model::At&, std::span<double>, std::span<double> values) const override {
+        std::copy(restitutions_.begin(), restitutions_.end(), values.begin());
+    }
+    model::Energy energy(const model::At& at, std::span<double> scratch) const override {
+        model::Energy energy = System::energy(at, scratch);
+        const py::gil_scoped_acquire python;
+        if (py::hasattr(object_, "potential")) energy.potential = call("potential", 1, at.t, array(at.q)).data()[0];
+        return energy;
+    }
+
+private:
+    static Numbers array(std::span<const double> values) { return Numbers(length(values.size()), values.data()); }
+    static void copy(const Numbers& from, std::span<double> to) { std::copy_n(from.data(), to.size(), to.begin()); }
+
+    /// What a method returns, as `size` numbers.
+    template <class... Arguments>
+    Numbers call(const char* method, std::size_t size, Arguments&&... arguments) const {
+        const auto result = Numbers::ensure(object_.attr(method)(std::forward<Arguments>(arguments)...));
+        if (!result) throw py::error_already_set();
+        if (static_cast<std::size_t>(result.size()) != size)
+            throw Error(std::string(method) + "() of the model returns " + std::to_string(result.size()) +
+                        " numbers; it must return " + std::to_string(size));
+        return result;
+    }
+
+    py::object object_;
+    std::vector<double> restitutions_;
+    model::Layout layout_;
+};
+
+std::shared_ptr<io::LoadedModel> native(const py::object& system, const std::string& name,
+                                        const std::vector<std::string>& coordinates, const std::vector<double>& q0,
+                                        const std::vector<double>& u0, const std::vector<std::string>& contacts,
+                                        const std::vector<double>& restitutions) {
+    auto made = std::make_shared<PythonSystem>(system, static_cast<int>(coordinates.size()), restitutions);
+    model::Model model = model::from_system(std::move(made), name, coordinates, q0, u0, {}, contacts);
+    for (std::size_t i = 0; i < model.contacts.size(); ++i) model.contacts[i].e_n = static_cast<int>(i);
+    return std::make_shared<io::LoadedModel>(io::LoadedModel{{name, "", {}}, {}, std::move(model)});
+}
+
 /// Errors of the library become saltus.Error, with its place and remedy.
 void translate_errors(std::exception_ptr thrown) {
     try {
@@ -372,6 +461,8 @@ PYBIND11_MODULE(_core, m) {
         },
         py::arg("text"), py::arg("file"), py::arg("set"), py::arg("perturbed") = false,
         py::arg("project_initial") = false);
+    m.def("native", &native, py::arg("system"), py::arg("name"), py::arg("coordinates"), py::arg("q0"), py::arg("u0"),
+          py::arg("contacts"), py::arg("restitutions"));
     define_command(m);
     define_motion(m);
     m.def(

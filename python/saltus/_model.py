@@ -89,17 +89,8 @@ class Model:
         >>> r.status, round(r.events[0].t, 6)
         ('completed', 0.451524)
         """
-        if samples < 2:
-            raise Error(f"samples is {samples}, it must be at least 2")
-        command = _core.SimulateOptions()
-        command.file = self.file
         given = {"t_end": t_end, **options}
-        for key, value in given.items():
-            if value is None:
-                continue
-            if key not in _simulate_options:
-                raise TypeError(f"simulate() has no option '{key}'; it has {', '.join(sorted(_simulate_options))}")
-            setattr(command, key, os.fspath(value) if key == "restart" else value)
+        command = simulate_command(self.file, given, samples)
         core = self._core
         if perturbed or project_initial:
             core = _core.load(self.text, self.file, list(self._set.items()), perturbed, project_initial)
@@ -182,6 +173,21 @@ class Model:
 
     def _ask(self, command, options):
         return Result(*self._run(command, options))
+
+
+def simulate_command(file, given, samples):
+    """The options of a motion for the compiled part."""
+    if samples < 2:
+        raise Error(f"samples is {samples}, it must be at least 2")
+    command = _core.SimulateOptions()
+    command.file = file
+    for key, value in given.items():
+        if value is None:
+            continue
+        if key not in _simulate_options:
+            raise TypeError(f"simulate() has no option '{key}'; it has {', '.join(sorted(_simulate_options))}")
+        setattr(command, key, os.fspath(value) if key == "restart" else value)
+    return command
 
 
 class Words:

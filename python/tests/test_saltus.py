@@ -249,6 +249,63 @@ def test_a_system_from_sympy():
     assert m.simulate(t_end=1).at(1.0)["y"] == pytest.approx(0.0, abs=1e-9)
 
 
+class PendulumAtAWall:
+    """A pendulum of length 1 that meets a wall at x = 0.3."""
+
+    def mass(self, t, q):
+        return [[2.0]]
+
+    def force(self, t, q, u):
+        return [-2.0 * 9.81 * math.sin(q[0])]
+
+    def gaps(self, t, q):
+        return [0.3 - math.sin(q[0])]
+
+    def gap_gradients(self, t, q):
+        return [[-math.cos(q[0])]]
+
+    def gap_curvatures(self, t, q, u):
+        return [math.sin(q[0]) * u[0] ** 2]
+
+    def potential(self, t, q):
+        return 2.0 * 9.81 * (1 - math.cos(q[0]))
+
+
+def test_a_python_class_moves_as_the_same_expressions_do():
+    slow = saltus.native(PendulumAtAWall(), q={"phi": 0.1}, u={"phi": 1.0}, contacts={"wall": 0.5})
+    fast = saltus.System(q=["phi"], T="phi'^2", U="2*9.81*(1 - cos(phi))", initial={"phi": 0.1, "phi'": 1.0},
+                         contacts=[{"name": "wall", "gN": "0.3 - sin(phi)", "eN": 0.5}])
+    a, b = slow.simulate(t_end=3), fast.simulate(t_end=3)
+    assert a.status == b.status == "completed"
+    assert [e.kind for e in a.events] == [e.kind for e in b.events] and len(a.events) >= 2
+    np.testing.assert_allclose([e.t for e in a.events], [e.t for e in b.events], atol=1e-7)
+    assert a.at(3.0)["phi"] == pytest.approx(b.at(3.0)["phi"], abs=1e-6)
+    assert a.energy.final == pytest.approx(b.energy.final, abs=1e-6)
+    assert np.nanmin(a.contact("wall").gap) > -1e-9
+
+
+def test_errors_in_a_python_class_arrive():
+    class Wrong(PendulumAtAWall):
+        def force(self, t, q, u):
+            if t > 0.1:
+                raise ZeroDivisionError("in the model")
+            return [0.0]
+
+    with pytest.raises(ZeroDivisionError, match="in the model"):
+        saltus.native(Wrong(), q={"phi": 0.1}, contacts={"wall": 0.5}).simulate(t_end=1)
+
+    class Short(PendulumAtAWall):
+        def mass(self, t, q):
+            return [1.0, 2.0]
+
+    with pytest.raises(saltus.Error, match="mass"):
+        saltus.native(Short(), q={"phi": 0.1}, contacts={"wall": 0.5})
+    with pytest.raises(saltus.Error, match="penetrates"):
+        saltus.native(PendulumAtAWall(), q={"phi": 1.0}, contacts={"wall": 0.5})
+    with pytest.raises(saltus.Error, match="restitution"):
+        saltus.native(PendulumAtAWall(), q={"phi": 0.1}, contacts={"wall": 1.5})
+
+
 def test_a_linear_system():
     # A mass on a spring, released at 1 and struck by a stop at -0.5: x = cos t, and the impact is at acos(-0.5).
     m = saltus.linear([[1.0]], [[0.0]], [[1.0]], [[1.0]], e=0.5, gap=0.5, q0=[1.0])

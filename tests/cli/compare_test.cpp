@@ -136,4 +136,10 @@ TEST(Compare, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
+TEST(CompareStiffness, IsAParameterAndNoInitialValue) {
+    const Outcome r = compare("bouncing-ball.toml --penalty y=1e3:1e4:2");
+    EXPECT_EQ(r.code, 2);
+    EXPECT_NE(r.out.find("--penalty: the model has no parameter 'y'"), std::string::npos) << r.out;
+}
+
 }  // namespace saltus::compare_test

@@ -54,16 +54,16 @@ TEST(Facade, AMotionHasTheClosedForm) {
 }
 
 TEST(Facade, AnswersAreTheDocumentsOfTheProgram) {
-    const std::string file = models + "rocking-bar.toml";
-    const Study bar = load(file, {{"mu", "0.4"}});
-    EXPECT_EQ(without_times(bar.equilibria()), without_times(told("equilibria " + file + " --set mu=0.4")));
-    EXPECT_EQ(without_times(bar.certify()), without_times(told("certify " + file + " --set mu=0.4")));
-    EXPECT_EQ(without_times(bar.impact(2)), without_times(told("impact " + file + " --set mu=0.4 --number 2")));
-    const std::string grid = " --grid phi=-0.3:0.3:3 --grid \"phi'=-1:1:2\" --t-max 2";
-    EXPECT_EQ(without_times(bar.basin({{"phi", -0.3, 0.3, 3}, {"phi'", -1.0, 1.0, 2}}, 2.0)),
+    const std::string file = models + "falling-block.toml";
+    const Study block = load(file, {{"mu", "0.4"}});
+    EXPECT_EQ(without_times(block.equilibria()), without_times(told("equilibria " + file + " --set mu=0.4")));
+    EXPECT_EQ(without_times(block.certify()), without_times(told("certify " + file + " --set mu=0.4")));
+    EXPECT_EQ(without_times(block.impact(2)), without_times(told("impact " + file + " --set mu=0.4 --number 2")));
+    const std::string grid = " --grid x=-0.3:0.3:3 --grid \"x'=-1:1:2\" --t-max 2";
+    EXPECT_EQ(without_times(block.basin({{"x", -0.3, 0.3, 3}, {"x'", -1.0, 1.0, 2}}, 2.0)),
               without_times(told("basin " + file + " --set mu=0.4" + grid)));
-    EXPECT_EQ(without_times(bar.sensitivity({"mu", "e"}, 0.2)),
-              without_times(told("sensitivity " + file + " --set mu=0.4 --wrt mu,e --t-end 0.2")));
+    EXPECT_EQ(without_times(block.sensitivity({"mu", "eN"}, 1.0)),
+              without_times(told("sensitivity " + file + " --set mu=0.4 --wrt mu,eN --t-end 1")));
 }
 
 TEST(Facade, OrbitsAndRegulationAreTheDocumentsOfTheProgram) {

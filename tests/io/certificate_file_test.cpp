@@ -40,9 +40,10 @@ TEST(CertificateFile, HashesAreThoseOfTheStandard) {
 
 TEST(CertificateFile, ContainsTheModelWithItsHashAndParameters) {
     model::BuildOptions build;
-    build.set = {{"mu", "0.1"}};
+    build.set = {{"mu", "0.1"}, {"x", "1"}, {"x'", "2"}};  // initial values are no part of the statement
     const LoadedModel loaded = falling_block(build);
     const Json j = Json::parse(certificate_json(loaded, statement()));
+    EXPECT_EQ(j["model"]["overrides"].size(), 1U);
     EXPECT_EQ(j["format"], "saltus certificate");
     EXPECT_EQ(j["model"]["text"], loaded.file.text);
     EXPECT_EQ(j["model"]["sha256"], sha256(loaded.file.text));

@@ -148,6 +148,7 @@ public:
         server_.new_task_queue = [] { return new httplib::ThreadPool(threads); };
         server_.set_tcp_nodelay(true);
         server_.set_keep_alive_max_count(100000);
+        server_.set_keep_alive_timeout(1);  // s; the end of the studio waits for idle connections
         server_.set_payload_max_length(max_request);
         // The library's default also sets SO_REUSEPORT, with which another program could share the port.
         server_.set_socket_options([](socket_t socket) {

@@ -22,7 +22,7 @@ constexpr std::size_t secret_length = 32;  // hexadecimal digits: 128 random bit
 /// otherwise random.
 std::string make_secret() {
     if (const char* const given = std::getenv("SALTUS_STUDIO_TOKEN"); given != nullptr && *given != '\0') {
-        const std::string token = given;
+        std::string token = given;
         const bool plain =
             std::all_of(token.begin(), token.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
         if (!plain || token.size() < secret_length / 2)

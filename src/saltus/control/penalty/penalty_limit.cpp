@@ -10,6 +10,7 @@
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::control {
@@ -164,6 +165,14 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     };
     const model::Description rigid_description = elastic(description);
     const model::Model rigid = model::build(rigid_description, o.build);
+    const std::vector<model::Parameter>& parameters = rigid.settings->parameters;
+    if (stiffness.name != "k" && std::none_of(parameters.begin(), parameters.end(),
+                                              [&](const model::Parameter& p) { return p.name == stiffness.name; })) {
+        std::vector<std::string> names{"k"};
+        for (const model::Parameter& p : parameters) names.push_back(p.name);
+        throw Error("the model has no parameter '" + stiffness.name + "'", {"--penalty", 0, 0},
+                    did_you_mean(stiffness.name, names));
+    }
     out.model = rigid.name;
     out.coordinates = rigid.coordinates;
     for (const model::Contact& c : rigid.contacts) out.contacts.push_back(c.name);

@@ -90,12 +90,26 @@ struct Case {
     double t_end;
 };
 
-constexpr Case cases[] = {{"bouncing-ball", 5.0},  {"impact-oscillator", 30.0}, {"woodpecker", 1.0},
-                          {"rocking-bar", 1.0},    {"rocking-block", 2.0},      {"friction-oscillator", 20.0},
-                          {"falling-block", 2.0},  {"sphere-on-plane", 2.0},    {"rough-double-pendulum", 2.0},
-                          {"newtons-cradle", 5.0}, {"super-ball", 2.0},         {"slider-crank", 0.05},
-                          {"moving-wall", 5.0},    {"painleve-rod", 1.0},       {"mass-and-lift", 5.0},
-                          {"table-edge", 2.5},     {"knife-edge", 6.0},         {"rolling-disk", 2.0}};
+constexpr Case cases[] = {{"simplest-walker", 20.0},
+                          {"stick-slip-belt", 40.0},
+                          {"bouncing-ball", 5.0},
+                          {"impact-oscillator", 30.0},
+                          {"woodpecker", 1.0},
+                          {"rocking-bar", 1.0},
+                          {"rocking-block", 2.0},
+                          {"friction-oscillator", 20.0},
+                          {"falling-block", 2.0},
+                          {"sphere-on-plane", 2.0},
+                          {"rough-double-pendulum", 2.0},
+                          {"newtons-cradle", 5.0},
+                          {"super-ball", 2.0},
+                          {"slider-crank", 0.05},
+                          {"moving-wall", 5.0},
+                          {"painleve-rod", 1.0},
+                          {"mass-and-lift", 5.0},
+                          {"table-edge", 2.5},
+                          {"knife-edge", 6.0},
+                          {"rolling-disk", 2.0}};
 
 TEST(Resume, AnEventDrivenMotionGoesOnToTheSameBits) {
     for (const Case& c : cases) {

@@ -68,6 +68,20 @@ TEST(SimulateJson, HasTheDocumentedKeys) {
     EXPECT_EQ(keys_of(j["audit"]), (Lines{"impacts", "creating", "energy_created", "energy_prevented", "worst"}));
 }
 
+TEST(SimulateJson, AJumpOfTheModelHasPositionsBeforeAndAfterItAndAnEnergy) {
+    Trajectory t = test::ball();
+    t.energy.jumps = -0.5;
+    t.events[0].kind = trajectory::EventKind::jump;
+    t.events[0].note = "reset";
+    t.events[0].q_plus = {3.0};
+    const Json j = json_of(t);
+    EXPECT_EQ(j["events"][0]["kind"], "jump");
+    EXPECT_EQ(j["events"][0]["note"], "reset");
+    EXPECT_EQ(j["events"][0]["q_plus"], (Json{{"y", 3.0}}));
+    EXPECT_EQ(j["events"][0]["q_minus"]["y"], t.events[0].q[0]);
+    EXPECT_EQ(j["energy"]["jumps"], -0.5);
+}
+
 TEST(SimulateJson, DescribesTheMotionOfTheBall) {
     const Json j = json_of(test::ball(), 7.5);
     EXPECT_EQ(j["model"], "ball");

@@ -132,7 +132,8 @@ inline void tell(std::string& text, const trajectory::Arc& a) {
 inline void tell(std::string& text, const trajectory::State& s) { tell(text, s.t), tell(text, s.q), tell(text, s.u); }
 inline void tell(std::string& text, const trajectory::Event& e) {
     tell(text, e.kind), tell(text, e.t), tell(text, e.t_left), tell(text, e.t_right), tell(text, e.elements);
-    tell(text, e.q), tell(text, e.u_minus), tell(text, e.u_plus), tell(text, e.impulses), tell(text, e.work);
+    tell(text, e.q), tell(text, e.u_minus), tell(text, e.u_plus), tell(text, e.q_plus), tell(text, e.impulses),
+        tell(text, e.work);
     tell(text, e.rate_jumps);
     tell(text, e.energy_before), tell(text, e.energy_after), tell(text, e.impacts), tell(text, e.note);
     tell(text, e.audit.tangential), tell(text, e.audit.obstacle_work), tell(text, e.audit.created);

@@ -95,7 +95,7 @@ Trajectory random_trajectory(unsigned seed) {
         t.arcs.push_back(arc);
     }
     for (int e = below(20); e > 0; --e) {
-        trajectory::Event event{static_cast<trajectory::EventKind>(below(8)),
+        trajectory::Event event{static_cast<trajectory::EventKind>(below(10)),
                                 real(),
                                 real(),
                                 real(),
@@ -103,6 +103,7 @@ Trajectory random_trajectory(unsigned seed) {
                                 reals(n),
                                 reals(n),
                                 reals(n),
+                                below(4) == 0 ? reals(n) : std::vector<double>(),
                                 {},
                                 {},
                                 real(),
@@ -408,8 +409,8 @@ TEST(TrajectoryFile, StoresTheWordsOfTheKinds) {
     io::write_trajectory(path, test::ball());
     const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT),
                 set = H5Dopen2(file, "events/kind", H5P_DEFAULT), type = H5Dget_type(set);
-    ASSERT_EQ(H5Tget_nmembers(type), 9);
-    for (unsigned k = 0; k < 9; ++k) {
+    ASSERT_EQ(H5Tget_nmembers(type), 10);
+    for (unsigned k = 0; k < 10; ++k) {
         char* const word = H5Tget_member_name(type, k);
         EXPECT_EQ(word, trajectory::to_string(static_cast<trajectory::EventKind>(k)));
         H5free_memory(word);

@@ -82,11 +82,14 @@ TEST(StaticFriction, BadCoefficientsAreRefusedWithTheirPlace) {
         return "[[slider]]\nname = \"s\"\ngammaT = \"a'\"\nFN = 1\n" + more;
     };
     EXPECT_EQ(refusal(slider("mu = 0.3\nmu_static = 0.3\n")), "accepted");
-    EXPECT_TRUE(has(refusal(slider("mu = 0.3\nmu_static = 0.2\n")), "11: mu_static of slider 's' is 0.2, it must be >= mu"));
+    EXPECT_TRUE(
+        has(refusal(slider("mu = 0.3\nmu_static = 0.2\n")), "11: mu_static of slider 's' is 0.2, it must be >= mu"));
     EXPECT_TRUE(has(refusal(slider("mu = \"0.3 + a^2\"\nmu_static = 0.5\n")), "mu that depends on time"));
-    EXPECT_TRUE(has(refusal("[[slider]]\nname = \"s\"\ngammaT = [\"a'\", \"b'\"]\nFN = 1\nmu = [0.2, 0.3]\nmu_static = 0.5\n"),
-                    "belongs to Coulomb friction with one mu"));
-    EXPECT_TRUE(has(refusal("[[contact]]\nname = \"s\"\ngN = \"a + 1\"\nmu_static = 0.5\n"), "has mu_static but no slip"));
+    EXPECT_TRUE(
+        has(refusal("[[slider]]\nname = \"s\"\ngammaT = [\"a'\", \"b'\"]\nFN = 1\nmu = [0.2, 0.3]\nmu_static = 0.5\n"),
+            "belongs to Coulomb friction with one mu"));
+    EXPECT_TRUE(
+        has(refusal("[[contact]]\nname = \"s\"\ngN = \"a + 1\"\nmu_static = 0.5\n"), "has mu_static but no slip"));
     EXPECT_TRUE(has(refusal("[[contact]]\nname = \"s\"\ngN = \"a + 1\"\ngammaT = \"b'\"\nmu_static = 0.5\n"),
                     "has mu_static but no mu"));
 }

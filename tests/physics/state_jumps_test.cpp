@@ -21,10 +21,12 @@ U = "9.81*y"
 e = 0.8
 [[jump]]
 name = "bounce"
-when = ")toml" + when + R"toml("
+when = ")toml" +
+           when + R"toml("
 direction = "down"
 u = { y = "-e*y'" }
-)toml" + more + R"toml(
+)toml" + more +
+           R"toml(
 [initial]
 q = { y = 1.0 }
 )toml";
@@ -193,7 +195,8 @@ u = { x = 1.0 }
 }
 
 TEST(StateJump, TwoJumpsAtTheSameTimeEndTheMotion) {
-    const Trajectory motion = attempt(from_text(ball("[[jump]]\nname = \"other\"\nwhen = \"2*y\"\nu = { y = 1 }\n")), 1.0);
+    const Trajectory motion =
+        attempt(from_text(ball("[[jump]]\nname = \"other\"\nwhen = \"2*y\"\nu = { y = 1 }\n")), 1.0);
     EXPECT_EQ(status_of(motion), "failed");
     EXPECT_NE(motion.reason.find("happen together"), std::string::npos) << motion.reason;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Jumps of the model ([[jump]]) and static friction (mu_static): published gaits and closed forms, their multipliers, and
-// derivatives against differences of whole motions.
+// Jumps of the model ([[jump]]) and static friction (mu_static): published gaits and closed forms, their multipliers,
+// and derivatives against differences of whole motions.
 #include <complex>
 
 #include "saltus/base/eigenvalues.hpp"
@@ -173,7 +173,8 @@ gN = "y"
 name = "caught"
 when = "x - 1"
 direction = "up"
-q = { y = ")toml") + height + R"toml(" }
+q = { y = ")toml") +
+               height + R"toml(" }
 u = { x = "x'/2", y = 0 }
 [initial]
 q = { y = 10.0 }

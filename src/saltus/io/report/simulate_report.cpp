@@ -390,8 +390,10 @@ std::string simulate_text(const Trajectory& t, double t_end, const LyapunovBalan
     text += t.options.empty() ? "\n" : fmt::format("  ({})\n", t.options);
     text += "  status      " + status_text(t, t_end) + "\n";
     text += event_lines(t, digest);
-    text += fmt::format("  energy      initial {:.10g}, final {:.10g}, balance error {:.2g}\n", t.energy.initial + 0.0,
-                        t.energy.final + 0.0, t.energy.balance_error + 0.0);
+    text += fmt::format("  energy      initial {:.10g}, final {:.10g}{}, balance error {:.2g}\n",
+                        t.energy.initial + 0.0, t.energy.final + 0.0,
+                        t.energy.jumps != 0.0 ? fmt::format(", by jumps {:.6g}", t.energy.jumps) : std::string(),
+                        t.energy.balance_error + 0.0);
     if (balance != nullptr && !balance->empty()) text += "  balance     " + balance_text(*balance) + "\n";
     text += fmt::format("  guarantee   {}\n", trajectory::guarantee_text(t.events_certain));
     text += fmt::format("  violation   gap {:.2g}, constraint {:.2g}\n", t.violation.gap + 0.0,

@@ -83,9 +83,7 @@ bool EventRun::pass_triggers() {
             return fail_ever_faster(w.element), true;
         }  // otherwise a quantity that was zero has only left zero
     }
-    std::erase_if(found_, [&](const Found& f) {
-        return watcher_.watches()[ix(f.watch)].what == Watch::What::trigger;
-    });
+    std::erase_if(found_, [&](const Found& f) { return watcher_.watches()[ix(f.watch)].what == Watch::What::trigger; });
     if (happen.empty()) {
         if (!found_.empty()) return false;
         mode_kept_ = false;
@@ -136,7 +134,7 @@ void EventRun::make_jump(const std::vector<int>& happen, const std::vector<Found
     event.energy_before = energy_before;
     event.energy_after = energy_after;
     work_.add(energy_after - energy_before);
-    out_.energy.jumps += energy_after - energy_before;
+    if (earlier_ == nullptr || t_ > earlier_->end) out_.energy.jumps += energy_after - energy_before;
     if (const std::string why = reset_refusal(); !why.empty()) {
         fail("jump '" + jump.name + "'" + at_time() + " " + why);
         return close_record();
@@ -193,9 +191,9 @@ SystemMode EventRun::mode_after_jump() {
     for (std::size_t i = 0; i < d_.elements().size() && !d_.compliant(); ++i) {
         const ElementRows& rows = d_.elements()[i].rows;
         if (rows.kind != ElementKind::contact) continue;
-        mode.elements[i].active =
-            d_.terms().positions[ix(rows.normal)] <= Thresholds::closed_gap * d_.position_scale(rows.normal, x_.data()) &&
-            std::abs(d_.row_velocity(rows.normal)) <= Thresholds::opening_speed;
+        mode.elements[i].active = d_.terms().positions[ix(rows.normal)] <=
+                                      Thresholds::closed_gap * d_.position_scale(rows.normal, x_.data()) &&
+                                  std::abs(d_.row_velocity(rows.normal)) <= Thresholds::opening_speed;
     }
     return mode;
 }

@@ -56,7 +56,7 @@ void EventRun::remember(Archive& archive) {
     for (FrictionMode& p : mode.parts) archive(p.slips, p.direction);
     if (!mode.sides.empty()) {
         rises_surely_.resize(mode.sides.size());
-        archive(mode.sides, sides_known_, rises_surely_, out_.energy.jumps);
+        archive(mode.sides, sides_known_, rises_surely_);
     }
     archive(redundancy, watcher_.hold_tolerance, mode_began_, last_change_, changes_at_one_time_, coarsened_,
             ambiguity_told_, struck_without_restitution_, largest_acceleration_);

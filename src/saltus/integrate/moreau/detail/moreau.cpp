@@ -316,7 +316,7 @@ private:
         for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
         std::fill(idle_.begin(), idle_.end(), 0);
         out_.energy.work += change;
-        out_.energy.jumps += change;
+        if (earlier_ == nullptr || at_.t > earlier_->end) out_.energy.jumps += change;
         at_.works = {};
         at_.works.driven = change;
         if (record_ == Record::yes) record(at_);
@@ -378,7 +378,7 @@ private:
                 at_.any_struck, resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
-        if (!model_.jumps.empty()) archive(sides_, when_, leaves_zero_, out_.energy.jumps);
+        if (!model_.jumps.empty()) archive(sides_, when_, leaves_zero_);
         if (!at_.stuck.empty()) archive(at_.stuck);
         if (sampled_ != nullptr) {
             archive(sample_, impulses_);

@@ -137,7 +137,7 @@ def test_basin_labels():
 
 
 def test_branches_and_diagrams_have_the_bifurcations_of_the_ball():
-    ball = saltus.model(models / "ball-on-moving-plane.toml")
+    ball = saltus.load(models / "ball-on-moving-plane.toml")
     branch = ball.branch("Gamma=0.9:1.6", period="2*pi/w", settle=2, doublings=0)
     special = {s["kind"]: s["parameter"]["Gamma"] for s in branch["special"]}
     assert abs(special["fold"] - 3.141592653589793 / 3) < 1e-10

@@ -127,6 +127,15 @@ class Model:
         """What does it do in the long run? A periodic orbit and its multipliers: `saltus orbit`."""
         return self._ask("orbit", options)
 
+    def branch(self, over, **options):
+        """Periodic orbits or equilibria over a parameter: `saltus continue`. `over` is "A=0.02:1.5"; the option --and is
+        given as `**{"and": "w=0.9:1.1"}`."""
+        return self._ask("continue", {"over": over, **options})
+
+    def diagram(self, over, **options):
+        """Long motions for many values of a parameter: `saltus diagram`. `over` is "A=0.02:1.5:200"."""
+        return self._ask("diagram", {"over": over, **options})
+
     def compare(self, **options):
         """Event-driven, Moreau and penalty side by side: `saltus compare`."""
         return self._ask("compare", options)

@@ -136,6 +136,15 @@ def test_basin_labels():
     assert sum(b.counts.to_dict().values()) == 9
 
 
+def test_branches_and_diagrams_have_the_bifurcations_of_the_ball():
+    ball = saltus.load(models / "ball-on-moving-plane.toml")
+    branch = ball.branch("Gamma=0.9:1.6", period="2*pi/w", settle=2, doublings=0)
+    special = {s["kind"]: s["parameter"]["Gamma"] for s in branch["special"]}
+    assert abs(special["fold"] - 3.141592653589793 / 3) < 1e-10
+    assert abs(special["period doubling"] - 1.526823700519) < 1e-10
+    assert list(ball.diagram("Gamma=1.3,1.6", period="2*pi/w", transient=500)["periods"]) == [1, 2]
+
+
 def test_orbits_have_multipliers():
     # x = exp(-t/10)-damped oscillator driven at w = 1: one period later a disturbance is exp(-0.05 2 pi) as large.
     text = """

@@ -120,6 +120,8 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--solve-for", c.solve_for, "Find the value of this parameter, NAME or NAME=LOW:HIGH, ...");
     command->add_option("--target", c.target, "... for which this holds, \"lambda(stop) = 5\"");
     command->add_option("--at", c.at, "Where the target is evaluated: steady, or end of the motion");
+    command->add_option("--section", c.section,
+                        "List the states where the motion passes \"x = 0\" upwards (event and penalty)");
     command->add_option("--band", c.band, "Band of the settling time, relative to the initial distance (0.02)");
     command->footer("Example:  saltus simulate models/bouncing-ball.toml --t-end 3 --set e=0.9 --out run");
     return command;
@@ -318,6 +320,7 @@ CLI::App* add_diagram(CLI::App& app, cli::DiagramCommand& c) {
     command->add_option("--keep", c.keep, "Number of points that are kept (50)");
     command->add_option("--sweep", c.sweep, "Where motions begin: restart (initial state), up, down, both (restart)");
     command->add_flag("--exponents", c.exponents, "Compute Lyapunov exponents, too");
+    command->add_flag("--resume", c.resume, "Take over the values that an interrupted run has finished in --out");
     command->add_option("--t-max", c.t_max, "With --section: longest motion of one value (20 times t_end)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");

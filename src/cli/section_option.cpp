@@ -25,7 +25,12 @@ std::string section_expression(const model::Model& m, const std::string& equatio
         throw Error("'" + equation + "' is not an equation", {"--section", 0, 0}, "write --section \"x = 0\"");
     std::string expression = "(" + equation.substr(0, equals) + ") - (" + equation.substr(equals + 1) + ")";
     try {
-        (void)sensitivity::output_of(m, expression, 0.0, m.q0, m.u0);
+        // Sections are evaluated at states alone. An expression of the time would have another value at another time.
+        const double value = sensitivity::output_of(m, expression, 0.0, m.q0, m.u0).value;
+        for (const double t : {0.37, 1.91})
+            if (sensitivity::output_of(m, expression, t, m.q0, m.u0).value != value)
+                throw Error("'" + equation + "' depends on time", {"--section", 0, 0},
+                            "use coordinates and velocities");
     } catch (const Error& e) {
         throw Error(e.message(), {"--section", 0, 0}, e.remedy());
     }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/process.hpp"
+#include "support.hpp"
 
 namespace saltus::cli::diagram_test {
 
@@ -20,6 +21,29 @@ TEST(DiagramCommand, CountsTheRepetitionsOfTheBall) {
     EXPECT_NE(run.out.find("\"periods\": [\n    1,\n    2\n  ]"), std::string::npos) << run.out;
 }
 
+/// A run that was ended by the clock and then resumed has the same points as one run.
+TEST(DiagramCommand, ResumedHasTheSamePointsAsOneRun) {
+    for (const std::string sweep : {"restart", "both"}) {
+        const test::Folder folder;
+        const std::string options = ball +
+                                    "--over Gamma=1.2:1.9:12 --period \"2*pi/w\" --transient 1500 --keep 20 "
+                                    "--exponents --quiet --sweep " +
+                                    sweep + " --out ";
+        const auto whole = test::command(options + folder.file("whole"));
+        EXPECT_EQ(whole.code, 0) << whole.out;
+        const auto cut = test::command(options + folder.file("cut") + " --seconds 0.05 --threads 1");
+        EXPECT_TRUE(cut.code == 130 || cut.code == 0) << cut.out;
+        const auto rest = test::command(options + folder.file("cut") + " --resume");
+        EXPECT_EQ(rest.code, 0) << rest.out;
+        for (const char* const file : {"/diagram.csv", "/diagram-values.csv", "/diagram.json"})
+            EXPECT_EQ(test::content_of(folder.file("cut") + file), test::content_of(folder.file("whole") + file))
+                << file;
+        const auto other = test::command(options + folder.file("cut") + " --resume --set e=0.4");
+        EXPECT_EQ(other.code, 2);
+        EXPECT_NE(other.out.find("another model"), std::string::npos) << other.out;
+    }
+}
+
 TEST(DiagramCommand, RefusesOptionsThatDoNotFit) {
     const auto refused = [](const std::string& options, const std::string& words) {
         const auto run = test::command(ball + options);
@@ -34,6 +58,7 @@ TEST(DiagramCommand, RefusesOptionsThatDoNotFit) {
     refused("--over Gamma=1:2:3 --section y=0", "depends on time");
     refused("--over Gamma=1:2:3 --period y", "depends on the state or on time");
     refused("--over Gamma=1:2:3 --period 1 --keep 0", "it must be at least 1");
+    refused("--over Gamma=1:2:3 --period 1 --resume", "needs the result folder");
     refused("--over Gamma=1:2:3 --period 1 --sweep x", "choose restart, up, down or both");
 }
 

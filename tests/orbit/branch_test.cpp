@@ -10,6 +10,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/io/model/read_model.hpp"
+#include "saltus/model/build.hpp"
 
 namespace saltus::orbit::branch_test {
 namespace {
@@ -155,6 +156,50 @@ TEST(Branch, OfTheImpactOscillatorHasTheOrbitOfIndependentValues) {
     EXPECT_NEAR(std::abs(at->multipliers[0].imag()), 0.00560035149, 1e-10);
     EXPECT_EQ(all.branches[0].points.front().parameter, 0.9);
     EXPECT_EQ(all.branches[0].points.back().parameter, 1.1);
+}
+
+/// Den Hartog's mass turns at its amplitude X with the force X ω² of spring and excitation: it sticks if this is less
+/// than F, with X² = V² − F²U², V = 1/(1−ω²). So stick begins at F = V/√(1/ω⁴ + U²).
+TEST(Branch, OfDenHartogsOscillatorBeginsToStickWhereFrictionCanHoldIt) {
+    BranchOptions options = over("F", 0.7, 0.75, 0.9);
+    options.period = "2*pi/w";
+    options.orbit.settle = 100;
+    const Branches all = continue_orbits(shipped("den-hartog"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto bounds = of_kind(all.branches[0], "stick bound");
+    ASSERT_EQ(bounds.size(), 1U) << kinds(all.branches[0]);
+    const double w = 0.8, V = 1 / (1 - w * w), U = std::sin(pi / w) / (w * (1 + std::cos(pi / w)));
+    EXPECT_NEAR(bounds[0]->at.parameter, V / std::hypot(1 / (w * w), U), 1e-10);
+    EXPECT_EQ(all.branches[0].points.back().parameter, 0.9);
+    // Without stick the amplitude has a closed form.
+    for (const BranchPoint& p : all.branches[0].points) {
+        if (p.parameter > bounds[0]->at.parameter) continue;
+        EXPECT_NEAR(p.amplitude[0].second, std::sqrt(V * V - std::pow(p.parameter * U, 2)), 1e-9);
+    }
+}
+
+/// Symmetric orbits of the shaken box lose their symmetry where a multiplier of half the orbit is −1.
+TEST(Branch, OfTheShakenBoxNamesWhereSymmetryIsLost) {
+    BranchOptions options = over("A", 1.2, 1.3, 1.6);
+    options.period = "2*pi/w";
+    options.orbit.settle = 100;
+    const Branches all = continue_orbits(shipped("shaken-box"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto points = of_kind(all.branches[0], "branch point");
+    ASSERT_EQ(points.size(), 1U) << kinds(all.branches[0]);
+    EXPECT_LT(points[0]->error, 1e-9);
+    // Just before it the multiplier nearest to 1 is below 1, just after it is above.
+    for (const double side : {-1.0, 1.0}) {
+        model::BuildOptions build;
+        build.set = {{"A", std::to_string(points[0]->at.parameter + side * 1e-3)}};
+        Options orbit;
+        orbit.period = 2 * pi;
+        orbit.symmetry = "x = -x";
+        orbit.guess = points[0]->at.state;
+        const Orbit o = find_orbit(model::build(shipped("shaken-box"), build), orbit);
+        ASSERT_TRUE(o.converged()) << o.reason;
+        EXPECT_EQ(o.stability, side < 0.0 ? Stability::stable : Stability::unstable);
+    }
 }
 
 /// Van der Pol's oscillator: the period at ε = 1 is 6.6632868593231.

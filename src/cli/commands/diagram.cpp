@@ -2,6 +2,8 @@
 #include "cli/commands/diagram.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -9,6 +11,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/orbit/diagram_report.hpp"
+#include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/orbit/diagram.hpp"
@@ -75,21 +78,41 @@ const char* sweep_name(orbit::Sweep sweep) {
     return sweep == orbit::Sweep::restart ? "restart" : sweep == orbit::Sweep::up ? "up" : "down";
 }
 
+std::string diagram_file(const DiagramCommand& c) { return c.common.out + "/diagram.json"; }
+
+/// The document of the interrupted run that --resume continues.
+std::string earlier_document(const DiagramCommand& c, const std::vector<orbit::Sweep>& sweeps) {
+    if (c.common.out.empty())
+        throw Error("needs the result folder of the interrupted run", {"--resume", 0, 0}, "give --out");
+    if (!c.section.empty() && sweeps.front() != orbit::Sweep::restart)
+        throw Error("a sweep with --section cannot be resumed", {"--resume", 0, 0},
+                    "the end of each motion is not stored; run it without --resume");
+    std::ifstream in(diagram_file(c), std::ios::binary);
+    if (!in) throw Error("cannot be read", {diagram_file(c), 0, 0}, "run the command without --resume first");
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
 int diagram(const DiagramCommand& c) {
     const io::LoadedModel loaded = load(c.common);
     orbit::DiagramOptions options = diagram_options(c, loaded);
     const std::vector<orbit::Sweep> sweeps = sweeps_of(c.sweep);
+    const std::string identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + c.common.line;
+    const std::string earlier = c.resume ? earlier_document(c, sweeps) : "";
     const auto out = open_results(c.common, "diagram", {c.common.model});
     listen_for_interrupts();
     io::DiagramReport report;
     report.exponents = c.exponents;
+    report.identity = identity;
     report.warnings = loaded.model.settings->warnings;
     const auto values = static_cast<double>(options.values.size());
     Progress progress(0.0, values * static_cast<double>(sweeps.size()), !c.common.quiet);
     for (std::size_t k = 0; k < sweeps.size(); ++k) {
         options.sweep = sweeps[k];
+        options.known.clear();
+        if (!earlier.empty())
+            options.known = io::read_diagram_columns(earlier, sweep_name(sweeps[k]), identity, diagram_file(c));
         options.progress = [&](std::size_t done) {
             progress.at(values * static_cast<double>(k) + static_cast<double>(done));
         };

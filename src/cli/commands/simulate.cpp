@@ -12,6 +12,7 @@
 #include "cli/commands/simulate_plan.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "cli/section_option.hpp"
 #include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/recording.hpp"
@@ -19,11 +20,13 @@
 #include "saltus/integrate/resume.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/report/orbit/section_report.hpp"
 #include "saltus/io/report/simulate_report.hpp"
 #include "saltus/io/results/motion_files.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/outputs.hpp"
+#include "saltus/orbit/section.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::cli {
@@ -89,6 +92,7 @@ struct Results {
     integrate::ResumePoint resume;
     trajectory::MotionSummary summary;               ///< what follows from the arcs
     std::optional<trajectory::OutputCurves> curves;  ///< derived quantities of the model, for the files
+    std::vector<trajectory::State> section;          ///< where the motion passes --section
     std::optional<Error> not_written;  ///< a temporary file could not be written, and the motion ended there
     /// The motion ended early because this is nearly used up: "memory" or "disk". Null: it did not.
     const char* used_up = nullptr;
@@ -101,6 +105,7 @@ void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::Mod
     folder.add(model_name, file.text);
     if (!io::has_hdf5() && !c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", io::trajectory_name);
+    if (!c.section.empty()) folder.add("section.csv", io::section_csv(t.coordinates, results.section));
     files.write(t, t_end, results.balance, results.summary, results.resume, c.samples,
                 results.curves ? &*results.curves : nullptr);
 }
@@ -168,6 +173,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     };
     Progress progress(plan.start.t, plan.t_end, !c.common.quiet);
     options.progress = [&](double t) { progress.at(t); };
+    const std::string section = c.section.empty() ? "" : section_expression(m, c.section);
     const bool with_balance = c.balance || !c.common.out.empty();
     stability::LyapunovAccount account(m);
     ShortMotion kept(!has_outputs);
@@ -180,6 +186,9 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
             const Place place{c.common.out.empty() ? e.place().file : c.common.out, 0, 0};
             results.not_written = Error(e.message(), place, e.remedy());
         }
+        if (!section.empty())
+            for (trajectory::State& s : orbit::section_points(m, section, part.arcs))
+                results.section.push_back(std::move(s));
         kept.add(std::move(part));
     };
     integrate::ResumableMotion made = integrate::simulate_resumable(
@@ -223,7 +232,11 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
 }  // namespace
 
 int simulate(const SimulateCommand& c) {
-    if (!c.vary.empty() || !c.solve_for.empty() || !c.target.empty()) return gain_study(c);
+    if (!c.vary.empty() || !c.solve_for.empty() || !c.target.empty()) {
+        if (!c.section.empty())
+            throw Error("a section is for one motion", {"--section", 0, 0}, "use `saltus diagram` for many values");
+        return gain_study(c);
+    }
     constexpr int max_samples = 10'000'000;  // states.csv has some GB then; writing it is not interrupted
     if (c.samples < 2)
         throw Error("samples is " + std::to_string(c.samples) + ", it must be at least 2", {"--samples", 0, 0});
@@ -234,6 +247,12 @@ int simulate(const SimulateCommand& c) {
     if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");
     const Plan plan = make_plan(c, loaded);
+    if (!c.section.empty()) {
+        (void)section_expression(loaded.model, c.section);
+        if (std::holds_alternative<integrate::Moreau>(plan.method))
+            throw Error("passages of a section are located on smooth arcs", {"--section", 0, 0},
+                        "use --method event or penalty");
+    }
     const auto out = open_results(c.common, "simulate", {c.common.model, c.restart});
     for (const char* const name : {model_name, io::trajectory_name})
         if (out) out->refuse_name(name);
@@ -245,10 +264,21 @@ int simulate(const SimulateCommand& c) {
         add_files(folder, c, loaded.file, t, plan.t_end, results, files);
     };
     delivery.json_pieces = [&](const io::TakeText& take) {
-        files.json(t, plan.t_end, results.balance, results.summary, io::Timing::included, take);
+        if (c.section.empty()) {
+            files.json(t, plan.t_end, results.balance, results.summary, io::Timing::included, take);
+            return;
+        }
+        std::string document;
+        files.json(t, plan.t_end, results.balance, results.summary, io::Timing::included,
+                   [&](std::string_view piece) { document += piece; });
+        take(io::with_section(document, t.coordinates, results.section));
     };
     delivery.text = [&] {
-        return io::simulate_text(t, plan.t_end, &results.balance, &files.events(), &results.summary);
+        std::string text = io::simulate_text(t, plan.t_end, &results.balance, &files.events(), &results.summary);
+        if (!c.section.empty())
+            text += "  section     passed " + std::to_string(results.section.size()) + " times upwards: " + c.section +
+                    "\n";
+        return text;
     };
     deliver(c.common, out.get(), delivery);
     if (results.not_written) throw Error(*results.not_written);

@@ -24,6 +24,7 @@ struct SimulateCommand {
     std::string restart;                ///< trajectory.h5 whose end is the start
     std::vector<std::string> vary;      ///< NAME=FROM:TO:COUNT, many runs; see gain_study.hpp
     std::string solve_for, target, at;  ///< a parameter's value for which an equation holds; see gain_study.hpp
+    std::string section;                ///< an equation of the state: where the motion passes it is listed
     std::optional<double> band;         ///< of the settling time, relative to the initial distance
 };
 

@@ -66,7 +66,7 @@ integrate::Moreau moreau_method(const SimulateCommand& c, const model::Simulatio
 
 void choose_method(const SimulateCommand& c, const model::Model& m, Plan& plan) {
     // Outputs and mean forces are evaluated along the arcs.
-    const bool keep_arcs = !c.common.out.empty() || c.common.json || model::has_outputs(m);
+    const bool keep_arcs = !c.common.out.empty() || c.common.json || model::has_outputs(m) || !c.section.empty();
     plan.method_name = c.method.empty() ? m.settings->simulate.method : c.method;
     const auto unused = [&](const char* option, bool given) {
         if (given) plan.warnings.push_back(std::string(option) + " is not used by method " + plan.method_name);

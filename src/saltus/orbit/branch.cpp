@@ -208,6 +208,15 @@ private:
             row = Vector::Unit(z.size(), last) * (p.slope() > 0.0 ? 1.0 : -1.0);
         }
         std::optional<OrbitPoint> q = problem_.correct(p, z, row);
+        if (q && !at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
+            // Newton's method led beyond the range: the point of the branch at the bound, from there.
+            const double end = q->parameter() > options_.to ? options_.to : options_.from;
+            at_bound = true;
+            z = p.z + (q->z - p.z) * ((end - p.z(last)) / (q->parameter() - p.z(last)));
+            z(last) = end;
+            row = Vector::Unit(z.size(), last) * (end > p.z(last) ? 1.0 : -1.0);
+            q = problem_.correct(p, z, row);
+        }
         if (!q) return q;
         const bool corner = !same_order(p.order, q->order);
         const double length = (q->z - z).cwiseQuotient(p.scale).norm();
@@ -271,7 +280,7 @@ private:
         if (signs_differ(a.fold, b.fold))
             (void)note(&Tests::fold, "fold");
         else if (signs_differ(a.unit, b.unit))
-            (void)note(&Tests::unit, "branch point");
+            if (note(&Tests::unit, "branch point")) sharpen_branch_point(p, q, found.back().second);
         if (signs_differ(a.doubling, b.doubling))
             if (std::optional<OrbitPoint> m = note(&Tests::doubling, "period doubling"))
                 doublings.push_back({std::move(*m), found.back().second.at});
@@ -282,6 +291,24 @@ private:
         }
         std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
         for (auto& [s, point] : found) special.push_back(std::move(point));
+    }
+
+    /// Newton's equations are singular at a branch point, so that orbits next to it are not accurate. The parameter is
+    /// interpolated from orbits that lie evenly on the way from p to q.
+    void sharpen_branch_point(const OrbitPoint& p, const OrbitPoint& q, SpecialPoint& s) {
+        constexpr int parts = 7;
+        const double whole = p.tangent.dot((q.z - p.z).cwiseQuotient(p.scale));
+        std::vector<std::pair<double, double>> list{{tests_of(p).unit, p.parameter()},
+                                                    {tests_of(q).unit, q.parameter()}};
+        for (int k = 1; k < parts; ++k)
+            if (const std::optional<OrbitPoint> m = at_length(p, whole * k / parts))
+                list.emplace_back(tests_of(*m).unit, m->parameter());
+        std::sort(list.begin(), list.end(),
+                  [](const auto& a, const auto& b) { return std::abs(a.first) > std::abs(b.first); });
+        const auto [value, error] = extrapolate(list);
+        if (!(error < s.error)) return;
+        s.at.parameter = value;
+        s.error = std::max(error, smallest_error(value));
     }
 
     static bool pair_on_circle(const OrbitPoint& p) {

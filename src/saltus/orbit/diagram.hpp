@@ -20,6 +20,21 @@ enum class Sweep {
     down,     ///< the same in the opposite order
 };
 
+/// What was found for one value of the parameter.
+struct DiagramColumn {
+    double value = 0.0;
+    bool done = false;           ///< false: the run was interrupted before this value
+    std::vector<double> times;   ///< of the points, in s
+    std::vector<Vector> points;  ///< kept points of the section: (q, u)
+    /// The motion repeats after this many points; 0 if it does not, or if too few points show it.
+    int period = 0;
+    /// Lyapunov exponents in 1/s, the largest first; −∞ if the map loses rank, empty if they are not known.
+    std::vector<double> exponents;
+    /// How much each exponent changed in the second half of the points: a measure of its convergence, in 1/s.
+    std::vector<double> changes;
+    std::string remark;  ///< why points or exponents are missing; empty if nothing is missing
+};
+
 /// A brute-force bifurcation diagram: long motions for many values of one parameter.
 struct DiagramOptions {
     std::string parameter;       ///< the varied parameter
@@ -34,25 +49,13 @@ struct DiagramOptions {
     double t_max = 0.0;   ///< with a section: the longest motion of one value, in s, > 0
     Sweep sweep = Sweep::restart;
     bool exponents = false;  ///< compute Lyapunov exponents over the kept points
+    /// Columns of an earlier run with the same options: those that are done are taken over. Empty: none. Sweeps up and
+    /// down need a period, because they go on from the last kept point.
+    std::vector<DiagramColumn> known;
     integrate::EventDriven method;
     int threads = 0;  ///< for Sweep::restart; 0: one for each core. Other sweeps go from value to value.
     std::function<bool()> interrupted;
     std::function<void(std::size_t done)> progress;  ///< called after each value
-};
-
-/// What was found for one value of the parameter.
-struct DiagramColumn {
-    double value = 0.0;
-    bool done = false;           ///< false: the run was interrupted before this value
-    std::vector<double> times;   ///< of the points, in s
-    std::vector<Vector> points;  ///< kept points of the section: (q, u)
-    /// The motion repeats after this many points; 0 if it does not, or if too few points show it.
-    int period = 0;
-    /// Lyapunov exponents in 1/s, the largest first; −∞ if the map loses rank, empty if they are not known.
-    std::vector<double> exponents;
-    /// How much each exponent changed in the second half of the points: a measure of its convergence, in 1/s.
-    std::vector<double> changes;
-    std::string remark;  ///< why points or exponents are missing; empty if nothing is missing
 };
 
 struct Diagram {

@@ -397,6 +397,15 @@ private:
             row = Vector::Unit(z.size(), last) * (p.slope() > 0.0 ? 1.0 : -1.0);
         }
         std::optional<Rest> q = problem_.correct(p.closed, z, p.scale, row);
+        if (q && !at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
+            // Newton's method led beyond the range: the point of the branch at the bound, from there.
+            const double end = std::clamp(q->parameter(), options_.from, options_.to);
+            at_bound = true;
+            z = p.z + (q->z - p.z) * ((end - p.z(last)) / (q->parameter() - p.z(last)));
+            z(last) = end;
+            row = Vector::Unit(z.size(), last) * (end > p.z(last) ? 1.0 : -1.0);
+            q = problem_.correct(p.closed, z, p.scale, row);
+        }
         if (q && (q->z - z).cwiseQuotient(p.scale).norm() > std::max(h, 1e-9)) q.reset();
         if (q && angle(p, *q) < 0.0) q->tangent = -q->tangent;
         return q;

@@ -23,12 +23,16 @@ constexpr double multiplier_error = 1e-8;
 }  // namespace
 
 std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion) {
-    constexpr int samples = 400;
-    Vector low = vector_of(motion.start), high = low;
-    for (int k = 0; k <= samples; ++k) {
-        const Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
-        low = low.cwiseMin(x), high = high.cwiseMax(x);
-    }
+    constexpr int samples_per_part = 2;
+    Vector low = vector_of(motion.start), high = low, x = low;
+    const auto states = static_cast<int>(x.size());
+    for (const trajectory::Arc& arc : motion.arcs)
+        for (const ode::Dense& step : arc.steps)
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (int k = 0; k < samples_per_part; ++k) {
+                    step.evaluate(part.from + (part.to - part.from) * k / samples_per_part, x.data(), states);
+                    low = low.cwiseMin(x), high = high.cwiseMax(x);
+                }
     return {low, high};
 }
 

@@ -130,13 +130,12 @@ PhaseCondition plane_across(const Vector& x, const Vector& rate) {
     return {[=](const Vector& y) { return normal.dot(y - x); }, [=](const Vector&) { return Vector(normal); }};
 }
 
-std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {
+std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::Index n, const PhaseCondition& section) {
     constexpr int samples_per_part = 4;
     constexpr int bisections = 60;  // to rounding
     std::vector<Passage> list;
-    const auto n = static_cast<Eigen::Index>(motion.coordinates.size());
     Vector x(2 * n);
-    for (const trajectory::Arc& arc : motion.arcs) {
+    for (const trajectory::Arc& arc : arcs) {
         for (const ode::Dense& step : arc.steps) {
             const auto at = [&](double t) {
                 step.evaluate(t, x.data(), static_cast<int>(2 * n));

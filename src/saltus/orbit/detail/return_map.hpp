@@ -71,6 +71,10 @@ struct Passage {
     Vector x;
 };
 /// All passages of a motion. Each step is sampled, and passages are located by bisection.
-std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section);
+std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::Index coordinates,
+                              const PhaseCondition& section);
+inline std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {
+    return passages(motion.arcs, static_cast<Eigen::Index>(motion.coordinates.size()), section);
+}
 
 }  // namespace saltus::orbit

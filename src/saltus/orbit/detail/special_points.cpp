@@ -42,7 +42,7 @@ std::pair<double, double> extrapolate(const std::vector<std::pair<double, double
 }
 
 std::pair<double, std::string> nearest_gap(const model::Model& m, const trajectory::Trajectory& motion,
-                                                  const std::string& only) {
+                                           const std::string& only) {
     constexpr int samples = 200;    // of an arc
     constexpr int bisections = 50;  // to rounding of the time; the minimum is then exact to rounding
     model::Workspace workspace(m);
@@ -185,8 +185,8 @@ BranchOptions options_at(const BranchOptions& options, double second) {
 
 }  // namespace
 
-SpecialCurve follow_special(const model::Description& description, const BranchOptions& options, const SpecialSeed& seed,
-                            const std::vector<Eigen::Index>& drifting) {
+SpecialCurve follow_special(const model::Description& description, const BranchOptions& options,
+                            const SpecialSeed& seed, const std::vector<Eigen::Index>& drifting) {
     SpecialCurve curve;
     curve.kind = seed.kind;
     const double range = options.second_to - options.second_from;

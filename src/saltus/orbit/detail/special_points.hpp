@@ -15,7 +15,7 @@ struct Tests {
     double fold;      ///< dp/ds
     double unit;      ///< Π(μ − 1) over all multipliers but the trivial one
     double doubling;  ///< Π(μ + 1)
-    double torus;     ///< Π_{i<j}(1 − μ_i μ_j): a pair on the unit circle, or two real multipliers with the product 1
+    double torus;  ///< Π_{i<j}(1 − μ_i μ_j): a pair on the unit circle, or two real multipliers with the product 1
 };
 Tests tests_of(const OrbitPoint& p);
 
@@ -38,7 +38,7 @@ struct SpecialSeed {
 };
 
 /// Follows a special point over the second parameter of the options, in both directions.
-SpecialCurve follow_special(const model::Description& description, const BranchOptions& options, const SpecialSeed& seed,
-                            const std::vector<Eigen::Index>& drifting);
+SpecialCurve follow_special(const model::Description& description, const BranchOptions& options,
+                            const SpecialSeed& seed, const std::vector<Eigen::Index>& drifting);
 
 }  // namespace saltus::orbit

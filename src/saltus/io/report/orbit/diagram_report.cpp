@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 
@@ -28,7 +29,7 @@ std::span<const double> values_of(const Vector& x) { return {x.data(), static_ca
 
 Json part_json(const DiagramReport::Part& part, bool exponents) {
     Json section = Json::array(), times = Json::array(), periods = Json::array(), remarks = Json::array();
-    Json lyapunov = Json::array(), changes = Json::array();
+    Json lyapunov = Json::array(), changes = Json::array(), done = Json::array();
     for (const orbit::DiagramColumn& c : part.diagram.columns) {
         Json points = Json::array();
         for (const Vector& x : c.points) points.push_back(json::numbers(values_of(x)));
@@ -38,6 +39,7 @@ Json part_json(const DiagramReport::Part& part, bool exponents) {
         lyapunov.push_back(json::numbers(c.exponents));
         changes.push_back(json::numbers(c.changes));
         remarks.push_back(c.remark);
+        done.push_back(c.done);
     }
     Json j{{"sweep", part.sweep}, {"section", section}, {"times", times}, {"periods", periods}};
     if (exponents) {
@@ -45,6 +47,7 @@ Json part_json(const DiagramReport::Part& part, bool exponents) {
         j["exponent_changes"] = changes;
     }
     j["remarks"] = remarks;
+    j["done"] = done;
     return j;
 }
 
@@ -103,6 +106,7 @@ std::string diagram_json(const DiagramReport& report) {
     j.update(part_json(first, report.exponents));
     for (std::size_t k = 1; k < report.parts.size(); ++k)
         j[report.parts[k].sweep] = part_json(report.parts[k], report.exponents);
+    j["identity"] = report.identity;
     j["warnings"] = report.warnings;
     return json::document(j);
 }
@@ -142,6 +146,46 @@ std::string diagram_columns_csv(const DiagramReport& report) {
             csv.cell(c.remark).end_line();
         }
     return std::move(csv).text();
+}
+
+std::vector<orbit::DiagramColumn> read_diagram_columns(const std::string& document, const std::string& sweep,
+                                                       const std::string& identity, const std::string& path) {
+    const auto numbers = [](const Json& list) {
+        std::vector<double> values;
+        for (const Json& v : list)
+            values.push_back(v.is_null() ? -std::numeric_limits<double>::infinity() : v.get<double>());
+        return values;
+    };
+    try {
+        const Json j = Json::parse(document);
+        if (j.at("identity").get<std::string>() != identity)
+            throw Error("has the results of another model or of other options", {path, 0, 0},
+                        "run the command without --resume, or with another --out");
+        std::vector<orbit::DiagramColumn> columns;
+        const Json* const part = j.at("sweep") == sweep ? &j : j.contains(sweep) ? &j.at(sweep) : nullptr;
+        if (part == nullptr) return columns;
+        const Json& values = j.at("parameter").at("values");
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            orbit::DiagramColumn c;
+            c.value = values.at(k).get<double>();
+            c.done = part->at("done").at(k).get<bool>();
+            c.times = numbers(part->at("times").at(k));
+            for (const Json& point : part->at("section").at(k)) {
+                const std::vector<double> x = numbers(point);
+                c.points.emplace_back(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
+            }
+            c.period = part->at("periods").at(k).get<int>();
+            if (part->contains("exponents")) {
+                c.exponents = numbers(part->at("exponents").at(k));
+                c.changes = numbers(part->at("exponent_changes").at(k));
+            }
+            c.remark = part->at("remarks").at(k).get<std::string>();
+            columns.push_back(std::move(c));
+        }
+        return columns;
+    } catch (const Json::exception& e) {
+        throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command without --resume");
+    }
 }
 
 }  // namespace saltus::io

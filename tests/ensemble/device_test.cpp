@@ -65,8 +65,7 @@ TEST(DeviceKernel, CopiesItsArgumentsAndKeepsMemoryBetweenLaunches) {
             EXPECT_GE(kernel->launch(arguments), 0.0);
             EXPECT_GE(next, count);  // threads counted in the memory of the host
         }
-        for (std::size_t k = 0; k < out.size(); ++k)
-            EXPECT_EQ(out[k], 6.0 * static_cast<double>(k + 1)) << device.name;
+        for (std::size_t k = 0; k < out.size(); ++k) EXPECT_EQ(out[k], 6.0 * static_cast<double>(k + 1)) << device.name;
         try {
             (void)compile_kernel(device, "this is no kernel", "sums");
             ADD_FAILURE() << device.name << " compiles anything";

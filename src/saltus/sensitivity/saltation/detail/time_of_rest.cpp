@@ -15,8 +15,8 @@
 // and because |γ| = exp(−s) and d|γ|/dt = d·F,
 //     τ(d) = ∫₀^∞ exp(−s)/(−d(s)·F(d(s))) ds.
 // The direction turns towards one that stays. With several coefficients of friction, or several masses, it may turn
-// slowly: it is not known at the shortest distance from rest. The gradient is ∇T = τ d + Σ (∂τ/∂e) e over the directions
-// e across d.
+// slowly: it is not known at the shortest distance from rest. The gradient is ∇T = τ d + Σ (∂τ/∂e) e over the
+// directions e across d.
 
 namespace saltus::sensitivity {
 
@@ -120,8 +120,8 @@ Matrix basis_along(const Vector& d) {
     return basis;
 }
 
-/// w with (I + little A)ᵀ w = g. The matrix is singular if the Euler step takes all of δγ across d away; then g is along
-/// d, and the system is solvable. Nothing if it is not.
+/// w with (I + little A)ᵀ w = g. The matrix is singular if the Euler step takes all of δγ across d away; then g is
+/// along d, and the system is solvable. Nothing if it is not.
 std::optional<Vector> before_euler_step(const Matrix& A, double little, const Vector& g) {
     constexpr double rank_threshold = 1e-6, solved = 1e-4;
     const Matrix step = Matrix::Identity(A.rows(), A.cols()) + little * A;

@@ -9,7 +9,8 @@ namespace saltus::orbit {
 std::vector<trajectory::State> section_points(const model::Model& model, const std::string& expression,
                                               const std::vector<trajectory::Arc>& arcs) {
     std::vector<trajectory::State> list;
-    for (const Passage& p : passages(arcs, model.size(), section_of(model, expression))) list.push_back(state_of(p.t, p.x));
+    for (const Passage& p : passages(arcs, model.size(), section_of(model, expression)))
+        list.push_back(state_of(p.t, p.x));
     return list;
 }
 

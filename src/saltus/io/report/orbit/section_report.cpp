@@ -13,9 +13,8 @@ std::string with_section(const std::string& document, const std::vector<std::str
     json::Json j = json::Json::parse(document);
     j["section"] = json::Json::array();
     for (const trajectory::State& s : points)
-        j["section"].push_back({{"t", json::number(s.t)},
-                                {"q", json::by_name(coordinates, s.q)},
-                                {"u", json::by_name(coordinates, s.u)}});
+        j["section"].push_back(
+            {{"t", json::number(s.t)}, {"q", json::by_name(coordinates, s.q)}, {"u", json::by_name(coordinates, s.u)}});
     return json::document(j);
 }
 

@@ -83,6 +83,38 @@ TEST(Branch, OfTheBouncingBallHasTheFoldAndTheDoublingOfTheExactMap) {
     EXPECT_EQ(doubled.points[0].events.size(), 2U);
 }
 
+/// Orbits that close after two periods end at the doubling, where both halves are equal, and lead to the end of the
+/// range.
+TEST(Branch, OfTwoPeriodsEndsWhereBothHalvesAreEqual) {
+    BranchOptions options = over("Gamma", 1.4, 1.6, 1.65);
+    options.period = "2*pi/w";
+    options.orbit.settle = 5;
+    options.orbit.multiple = 2;
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_NEAR(b.points.front().parameter, 1.526823700519, 1e-4) << kinds(b);
+    EXPECT_EQ(b.points.back().parameter, 1.65) << kinds(b);
+}
+
+/// With e = 0.3 the ball comes to rest on the table in every period and is thrown off again, if Γ > 1.
+TEST(Branch, OfABallThatRestsEndsWhereTheTableNoLongerThrowsItOff) {
+    BranchOptions options = over("Gamma", 0.9, 1.2, 1.3);
+    options.build.set = {{"e", "0.3"}};
+    options.period = "2*pi/w";
+    options.orbit.guess = trajectory::State{0.0, {0.01}, {0.0}};
+    options.orbit.settle = 3;
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_EQ(b.points.back().parameter, 1.3) << kinds(b);
+    EXPECT_GE(b.points.front().parameter, 1.0);
+    for (const SpecialPoint& s : b.special) {
+        if (s.kind == "end" || !std::isfinite(s.error)) continue;
+        EXPECT_NEAR(s.at.parameter, 1.0, std::max(10 * s.error, 1e-10)) << kinds(b);
+    }
+}
+
 /// Fold and doubling over e: the formulas of the exact map hold along both curves.
 TEST(Branch, OfTheBouncingBallHasTheCurvesOfTheExactMapOverTwoParameters) {
     BranchOptions options = over("Gamma", 0.5, 1.3, 2.2);

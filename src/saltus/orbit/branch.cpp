@@ -43,6 +43,11 @@ constexpr double pair_distance = 1e-6;
 /// A special point is located until its position along the branch is known to this length.
 constexpr double located = 1e-14;
 
+/// Branches of an even multiple end where both halves of the orbit are equal. Steps over this point are halved down to
+/// this length.
+constexpr double shortest_collapse_step = 1e-4;
+constexpr const char* halves_become_equal =
+    "the two halves of the orbit become equal: a period doubling of another branch";
 /// Number of points in which the way back must reach the change of the order of events.
 constexpr int points_to_boundary = 80;
 
@@ -74,25 +79,61 @@ std::string list_of(const OrbitPoint& p) {
     return words.empty() ? "no events" : listing(words);
 }
 
-/// The least normal impulse of an impact, relative to the largest; 1 without impacts.
-double least_impulse(const OrbitPoint& p) {
-    double least = std::numeric_limits<double>::infinity(), largest = 0.0;
+/// The events of an orbit in its order of events: without switches of formulas, and without the impacts of an
+/// accumulation, which are small in any case.
+std::vector<const trajectory::Event*> main_events(const OrbitPoint& p) {
+    std::vector<const trajectory::Event*> list;
     for (const trajectory::Event& e : p.r.motion.events) {
-        if (e.kind != EventKind::impact) continue;
-        double sum = 0.0;
-        for (const trajectory::Reaction& r : e.impulses) sum += std::abs(r.N);
-        least = std::min(least, sum), largest = std::max(largest, sum);
+        if (e.kind == EventKind::switched) continue;
+        if (e.kind == EventKind::accumulation)
+            while (!list.empty() && list.back()->kind == EventKind::impact && list.back()->elements == e.elements)
+                list.pop_back();
+        list.push_back(&e);
     }
-    return std::isfinite(least) ? least : 1.0;
+    return list;
 }
 
-/// The shortest time between neighbouring events of an orbit, in s; its period if there are fewer than two events.
-double shortest_interval(const OrbitPoint& p) {
-    const std::vector<trajectory::Event>& events = p.r.motion.events;
-    double shortest = p.duration;
-    for (std::size_t k = 0; k + 1 < events.size(); ++k) shortest = std::min(shortest, events[k + 1].t - events[k].t);
+/// The least normal impulse of an impact, in N s; infinite without impacts.
+double least_impulse(const OrbitPoint& p) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const trajectory::Event* const e : main_events(p)) {
+        if (e->kind != EventKind::impact) continue;
+        double sum = 0.0;
+        for (const trajectory::Reaction& r : e->impulses) sum += std::abs(r.N);
+        least = std::min(least, sum);
+    }
+    return least;
+}
+
+/// The shortest time between neighbouring events of an orbit, in s, and the kinds of both; the period if there are
+/// fewer than two events.
+struct Interval {
+    double length = 0.0;
+    EventKind first = EventKind::switched, second = EventKind::switched;
+};
+Interval shortest_interval(const OrbitPoint& p) {
+    const std::vector<const trajectory::Event*> events = main_events(p);
+    Interval shortest{p.duration};
+    for (std::size_t k = 0; events.size() > 1 && k < events.size(); ++k) {
+        const bool last = k + 1 == events.size();
+        const trajectory::Event& next = *events[last ? 0 : k + 1];
+        const double length = next.t - events[k]->t + (last ? p.duration : 0.0);
+        if (length < shortest.length) shortest = {length, events[k]->kind, next.kind};
+    }
     return shortest;
 }
+
+/// The kind of the special point at which two neighbouring events meet.
+std::string kind_of_meeting(const Interval& interval) {
+    const auto one_is = [&](EventKind k) { return interval.first == k || interval.second == k; };
+    if (one_is(EventKind::lift_off) || one_is(EventKind::contact)) return "lift-off";
+    if (one_is(EventKind::stick) || one_is(EventKind::slip) || one_is(EventKind::reversal)) return "stick bound";
+    if (one_is(EventKind::accumulation)) return "accumulation";
+    return "";
+}
+
+/// Two events are about to meet if the time between them is below this part of the period.
+constexpr double short_interval = 1e-3;
 
 /// Follows one branch in one direction.
 class Walk {
@@ -114,7 +155,8 @@ public:
     /// From a point on, along its tangent. `first` is the first point of the whole branch, to notice a closed branch;
     /// `collapse`: branches of doubled period end where both halves of the orbit are equal again.
     void go(OrbitPoint p, const BranchPoint* first, bool collapse) {
-        collapse_ = collapse;
+        collapse_ = collapse && !halves_equal(p);
+        const bool upwards = p.slope() > 0.0;
         remember(p);
         double h = first_step;
         while (true) {
@@ -154,6 +196,12 @@ public:
                 h *= 0.5;
                 continue;
             }
+            // A step over the point where both halves of the orbit are equal leads to the same orbits once more.
+            if (collapse_ && difference_of_halves(p).dot(difference_of_halves(*q)) < 0.0) {
+                if (h <= shortest_collapse_step) return end(p, halves_become_equal, false);
+                h *= 0.5;
+                continue;
+            }
             if (!problem_.repeats(*q)) {
                 failed = true;
                 return end(p,
@@ -163,13 +211,16 @@ public:
             }
             find_special(p, *q, h);
             if (first != nullptr && returns_to(*first, p, *q)) {
-                closed = true;
-                reason = "the branch is closed";
-                return;
+                // A closed branch returns in the direction in which it began.
+                closed = (q->parameter() > p.parameter()) == upwards;
+                if (closed) {
+                    reason = "the branch is closed";
+                    return;
+                }
+                return end(p, "the branch returns along itself", false);
             }
             accept(*q);
-            if (collapse_ && points.size() > 3 && halves_equal(*q))
-                return end(*q, "the two halves of the orbit become equal: a period doubling of another branch", false);
+            if (collapse_ && halves_equal(*q)) return end(*q, halves_become_equal, false);
             p = std::move(*q);
             if (at_bound) return end(p, "the end of the range", false);
             h *= 1.4;
@@ -322,7 +373,7 @@ private:
     void remember(const OrbitPoint& p) {
         if (!same_order(trail_order_, p.order)) trail_.clear();
         trail_order_ = p.order;
-        trail_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p)});
+        trail_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p).length});
     }
 
     /// Walks up to where the order of events changes, names and stores this point, and finds the branch on the other
@@ -359,6 +410,8 @@ private:
                   4e-16 * std::abs(p.parameter());
         if (beyond) s.kind = kind_of_change(order, beyond->order), s.after = list_of(*beyond);
         if (s.kind.empty() && least_impulse(p) < 1e-3 * impulses_size(p) + 1e-12) s.kind = "impact vanishes";
+        const Interval interval = shortest_interval(p);
+        if (s.kind.empty() && interval.length < short_interval * p.duration) s.kind = kind_of_meeting(interval);
         if (s.kind.empty() || s.kind == "grazing") {
             const auto [gap, contact] = nearest_gap(*p.model, p.r.motion, "");
             if (s.kind.empty() && !contact.empty() && gap < 1e-6) s.kind = "grazing";
@@ -401,7 +454,8 @@ private:
     static bool take(std::vector<std::pair<double, double>>& list, double psi, double parameter) {
         constexpr double ratio = 1.6;
         constexpr std::size_t most = 6;
-        if (psi > 0.0 && (list.empty() || psi > ratio * list.back().first)) list.emplace_back(psi, parameter);
+        if (psi > 0.0 && std::isfinite(psi) && (list.empty() || psi > ratio * list.back().first))
+            list.emplace_back(psi, parameter);
         return list.size() < most;
     }
     static void extrapolate_zero(std::vector<std::pair<double, double>> list, SpecialPoint& s) {
@@ -424,7 +478,6 @@ private:
 
     /// The same with the time between two events that meet, as where a phase of stick or contact vanishes.
     void extrapolate_interval(const OrbitPoint& p, SpecialPoint& s) const {
-        constexpr double short_interval = 1e-3;  // relative to the period: two events are about to meet
         if (trail_.back().interval > short_interval * p.duration) return;
         std::vector<std::pair<double, double>> list;
         for (auto k = trail_.rbegin(); k != trail_.rend(); ++k)
@@ -538,14 +591,17 @@ private:
         return largest;
     }
 
-    /// Whether both halves of an orbit are the same motion, up to a part of its size.
-    bool halves_equal(const OrbitPoint& p) const {
-        constexpr double equal = 2e-3;
+    /// The difference of the states in the middle and at the start of an orbit, relative to its size.
+    Vector difference_of_halves(const OrbitPoint& p) const {
         const Eigen::Index m = problem_.states();
         const Vector half = vector_of(p.r.motion.right(p.t + 0.5 * p.duration));
         Vector difference = (half - p.z.head(m)).cwiseQuotient(p.scale.head(m));
         for (const Eigen::Index j : problem_.drifting()) difference(j) = 0.0;
-        return difference.cwiseAbs().maxCoeff() < equal;
+        return difference;
+    }
+    bool halves_equal(const OrbitPoint& p) const {
+        constexpr double equal = 2e-3;
+        return difference_of_halves(p).cwiseAbs().maxCoeff() < equal;
     }
 
     /// Whether the branch from p to q passes its first point.
@@ -705,8 +761,9 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
     Walk down(problem, options), up(problem, options);
     OrbitPoint reversed = *start;
     reversed.tangent = -reversed.tangent;
-    if (options.start > options.from) down.go(reversed, &first, false);
-    if (!down.closed && !down.interrupted && options.start < options.to) up.go(*start, &first, false);
+    const bool even = orbit.multiple % 2 == 0;
+    if (options.start > options.from) down.go(reversed, &first, even);
+    if (!down.closed && !down.interrupted && options.start < options.to) up.go(*start, &first, even);
     if (down.interrupted || up.interrupted) out.complete = false;
     std::vector<Walk::Doubling> doublings = std::move(down.doublings);
     doublings.insert(doublings.end(), std::make_move_iterator(up.doublings.begin()),

@@ -56,9 +56,15 @@ public:
         ended_ = true;
         changed_.notify_all();
     }
-    std::list<Queue>::iterator add(const std::string& first) {
+    std::list<Queue>::iterator add() {
         const std::lock_guard lock(mutex_);
-        return queues_.insert(queues_.end(), Queue{first});
+        return queues_.insert(queues_.end(), Queue{});
+    }
+    /// Pushes to one page alone.
+    void push(std::list<Queue>::iterator queue, const std::string& event, const std::string& data) {
+        const std::lock_guard lock(mutex_);
+        queue->push_back("event: " + event + "\ndata: " + data + "\n\n");
+        changed_.notify_all();
     }
     void remove(std::list<Queue>::iterator queue) {
         const std::lock_guard lock(mutex_);
@@ -243,7 +249,8 @@ private:
 
     /// Server-sent events: "model" with the number of a new version, "question" with the number of one that has ended.
     void events(const httplib::Request&, httplib::Response& response) {
-        const auto queue = pages_.add("event: model\ndata: " + std::to_string(model_.now().revision) + "\n\n");
+        const auto queue = pages_.add();  // first, so that no change is missed
+        pages_.push(queue, "model", std::to_string(model_.now().revision));
         response.set_chunked_content_provider(
             "text/event-stream",
             [this, queue](std::size_t, httplib::DataSink& sink) {

@@ -52,7 +52,7 @@ ModelVersion WatchedModel::now() const {
 void WatchedModel::watch(const std::stop_token& stop) {
     constexpr std::chrono::milliseconds between_looks{50};
     FileState known = state_of(path_), last = known;
-    read();  // a change between the constructor and the first look
+    if (read()) changed_(version_.revision);  // a change between the constructor and the first look
     while (!stop.stop_requested()) {
         std::this_thread::sleep_for(between_looks);
         const FileState now = state_of(path_);

@@ -136,6 +136,13 @@ const Compiler& compiler() {
     return c;
 }
 
+/// At most so many registers for a thread, so that four blocks of threads_per_block share the 65536 of a unit. The kernel
+/// of the rocking bar makes 1.50e10 steps a second on an H200 with 128 registers, 1.20e10 with as many as the compiler
+/// likes (three blocks), 1.03e10 with 96 (values go to memory).
+constexpr const char* registers = "--maxrregcount=128";
+/// The highest level makes kernels that are not faster, and takes 0.6 s instead of 0.45 s for the rocking bar.
+constexpr const char* optimisation = "--ptxas-options=-O2";
+
 /// Machine code of a text; empty if the compiler refuses it, which `complaint` then explains.
 std::string compiled(const std::string& text, const std::string& architecture, std::string& complaint) {
     const Compiler& c = compiler();
@@ -145,7 +152,7 @@ std::string compiled(const std::string& text, const std::string& architecture, s
         return {};
     }
     const std::string target = "--gpu-architecture=" + architecture;
-    const char* const options[] = {target.c_str(), "--fmad=false", "--std=c++17"};
+    const char* const options[] = {target.c_str(), "--fmad=false", "--std=c++17", registers, optimisation};
     const int result = c.compile(program, static_cast<int>(std::size(options)), options);
     std::string code;
     std::size_t size = 0;
@@ -213,7 +220,8 @@ public:
     CudaKernel(const Device& device, const std::string& text, const std::string& name) {
         using Clock = std::chrono::steady_clock;
         const Clock::time_point begin = Clock::now();
-        const std::string key = compiler().name + " " + device.architecture + " fmad=false c++17\n" +
+        const std::string key = compiler().name + " " + device.architecture + " fmad=false c++17 " + registers + " " +
+                                optimisation + "\n" +
                                 std::to_string(text.size()) + "\n" + text;
         std::string code = read_cache(key);
         from_cache_ = !code.empty();

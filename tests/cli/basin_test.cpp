@@ -267,8 +267,10 @@ TEST(Basin, OnRanksOfMpiHasTheFilesOfOneProcess) {
     }
     const test::Folder resumed;  // a rank that is killed ends the job; what was computed is kept
     const std::string out = "--out " + resumed.path().string();
-    const Outcome killed = test::shell(mpirun(2) + options + "--h 2e-4 --quiet " + out +
-                                       " & job=$!; sleep 2; kill -9 $(pgrep -n -P $job); wait $job");
+    const Outcome killed =
+        test::shell(mpirun(2) + options + "--h 2e-4 --quiet " + out +
+                    " & job=$!; until [ -n \"$(pgrep -P $job)\" ] && [ -n \"$(ls -A " + resumed.path().string() +
+                    ")\" ]; do sleep 0.02; done; sleep 0.2; kill -9 $(pgrep -n -P $job); wait $job");
     EXPECT_NE(killed.code, 0) << "the job ended before its rank was killed";
     const test::Folder fine;
     ASSERT_EQ(run(options + "--h 2e-4 --out " + fine.path().string()).code, 0);

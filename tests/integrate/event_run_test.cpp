@@ -53,6 +53,7 @@ TEST(EventRun, TwoBallsThatLandTogetherAreOneChange) {
     const RecordedMotion run = recorded(m, {0.0, {1.25, 1.25}, {0, 0}}, 0.6);  // land at t = 0.5
     ASSERT_EQ(run.motion.events.size(), 1U);
     EXPECT_EQ(run.motion.events[0].elements, (std::vector<int>{0, 1}));
+    EXPECT_GE(run.motion.statistics.steps, 2);  // one to the impact and one after it
     const std::vector<RecordedChange> impacts = changes(run.recording, Watch::What::gap);
     ASSERT_EQ(impacts.size(), 1U);
     EXPECT_EQ(impacts[0].found.size(), 2U);

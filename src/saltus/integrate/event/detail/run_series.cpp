@@ -354,6 +354,7 @@ bool EventRun::becomes_stiff(double wish) {
 
 /// Sets the state to that of the events in found_, as stop_at_event does.
 void EventRun::stop_at_series_event(double h) {
+    ++series_steps_;
     double tau = 0.0;
     for (const Found& event : found_) {
         const Watch::What what = watcher_.watches()[ix(event.watch)].what;

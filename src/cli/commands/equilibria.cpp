@@ -101,17 +101,7 @@ int equilibria(const EquilibriaCommand& c) {
         report.written = write_certificate(c.certificate, c.common, loaded,
                                            stability::completeness_claims(m, report.equilibria, claims));
     }
-    // Forces along the sets that are curves, for plots. More sets than these fill no page.
-    constexpr std::size_t max_curves = 8;
-    constexpr int points_of_curve = 33;
-    std::size_t curves = 0;
-    for (const stability::EquilibriumSet& s : report.equilibria.sets) {
-        report.along.emplace_back();
-        const std::vector<Vector> points = stability::points_along(s, points_of_curve);
-        if (points.empty() || ++curves > max_curves || interrupt_asked()) continue;
-        stability::RestingModel resting(m, report.equilibria.time);
-        report.along.back() = stability::forces_along(resting, points);
-    }
+    report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, interrupt_asked);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {

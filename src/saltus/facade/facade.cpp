@@ -220,17 +220,7 @@ std::string Study::equilibria() const {
     report.equilibria = stability::equilibria(m, {});
     report.elements = integrate::elements_of(m);
     report.warnings = m.settings->warnings;
-    // As in the program: forces along the sets that are curves.
-    constexpr std::size_t max_curves = 8;
-    constexpr int points_of_curve = 33;
-    std::size_t curves = 0;
-    for (const stability::EquilibriumSet& s : report.equilibria.sets) {
-        report.along.emplace_back();
-        const std::vector<Vector> points = stability::points_along(s, points_of_curve);
-        if (points.empty() || ++curves > max_curves) continue;
-        stability::RestingModel resting(m, report.equilibria.time);
-        report.along.back() = stability::forces_along(resting, points);
-    }
+    report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, {});
     return io::equilibria_json(report);
 }
 

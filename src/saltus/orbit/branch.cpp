@@ -14,6 +14,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/orbit/detail/branch_problem.hpp"
+#include "saltus/orbit/detail/predictor.hpp"
 #include "saltus/orbit/detail/special_points.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
@@ -247,31 +248,18 @@ private:
 
     /// One step of the length h along the tangent; to the bound of the range, if the step would lead beyond it.
     std::optional<OrbitPoint> attempt(const OrbitPoint& p, double h, bool& at_bound) {
-        const Eigen::Index last = p.z.size() - 1;
-        Vector z = p.z + h * p.tangent.cwiseProduct(p.scale);
-        Vector row = p.tangent;
-        const double bound = z(last) > options_.to ? options_.to : z(last) < options_.from ? options_.from : z(last);
-        at_bound = bound != z(last);
-        if (at_bound) {
-            h *= (bound - p.z(last)) / (z(last) - p.z(last));
-            z = p.z + h * p.tangent.cwiseProduct(p.scale);
-            z(last) = bound;
-            row = Vector::Unit(z.size(), last) * (p.slope() > 0.0 ? 1.0 : -1.0);
-        }
-        std::optional<OrbitPoint> q = problem_.correct(p, z, row);
-        if (q && !at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
+        Prediction step = predicted_step(p, h, options_.from, options_.to);
+        std::optional<OrbitPoint> q = problem_.correct(p, step.z, step.row);
+        if (q && !step.at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
             // Newton's method led beyond the range: the point of the branch at the bound, from there.
-            const double end = q->parameter() > options_.to ? options_.to : options_.from;
-            at_bound = true;
-            z = p.z + (q->z - p.z) * ((end - p.z(last)) / (q->parameter() - p.z(last)));
-            z(last) = end;
-            row = Vector::Unit(z.size(), last) * (end > p.z(last) ? 1.0 : -1.0);
-            q = problem_.correct(p, z, row);
+            step = step_to_bound(p, *q, step.h, options_.from, options_.to);
+            q = problem_.correct(p, step.z, step.row);
         }
+        at_bound = step.at_bound;
         if (!q) return q;
         const bool corner = !same_order(p.order, q->order);
-        const double length = (q->z - z).cwiseQuotient(p.scale).norm();
-        if (length > (corner ? largest_corner : largest_correction) * std::max(h, 1e-9)) return std::nullopt;
+        const double length = (q->z - step.z).cwiseQuotient(p.scale).norm();
+        if (length > (corner ? largest_corner : largest_correction) * std::max(step.h, 1e-9)) return std::nullopt;
         if (!corner && turned(p, *q) < 0.0) q->tangent = -q->tangent;
         return q;
     }

@@ -16,6 +16,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/orbit/branch.hpp"
+#include "saltus/orbit/detail/predictor.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 #include "saltus/stability/equilibria/equilibrium_stability.hpp"
 #include "saltus/stability/equilibria/equilibrium_statics.hpp"
@@ -386,27 +387,15 @@ private:
     }
 
     std::optional<Rest> attempt(const Rest& p, double h, bool& at_bound) {
-        const Eigen::Index last = p.z.size() - 1;
-        Vector z = p.z + h * p.tangent.cwiseProduct(p.scale), row = p.tangent;
-        const double bound = std::clamp(z(last), options_.from, options_.to);
-        at_bound = bound != z(last);
-        if (at_bound) {
-            h *= (bound - p.z(last)) / (z(last) - p.z(last));
-            z = p.z + h * p.tangent.cwiseProduct(p.scale);
-            z(last) = bound;
-            row = Vector::Unit(z.size(), last) * (p.slope() > 0.0 ? 1.0 : -1.0);
-        }
-        std::optional<Rest> q = problem_.correct(p.closed, z, p.scale, row);
-        if (q && !at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
+        Prediction step = predicted_step(p, h, options_.from, options_.to);
+        std::optional<Rest> q = problem_.correct(p.closed, step.z, p.scale, step.row);
+        if (q && !step.at_bound && (q->parameter() > options_.to || q->parameter() < options_.from)) {
             // Newton's method led beyond the range: the point of the branch at the bound, from there.
-            const double end = std::clamp(q->parameter(), options_.from, options_.to);
-            at_bound = true;
-            z = p.z + (q->z - p.z) * ((end - p.z(last)) / (q->parameter() - p.z(last)));
-            z(last) = end;
-            row = Vector::Unit(z.size(), last) * (end > p.z(last) ? 1.0 : -1.0);
-            q = problem_.correct(p.closed, z, p.scale, row);
+            step = step_to_bound(p, *q, step.h, options_.from, options_.to);
+            q = problem_.correct(p.closed, step.z, p.scale, step.row);
         }
-        if (q && (q->z - z).cwiseQuotient(p.scale).norm() > std::max(h, 1e-9)) q.reset();
+        at_bound = step.at_bound;
+        if (q && (q->z - step.z).cwiseQuotient(p.scale).norm() > std::max(step.h, 1e-9)) q.reset();
         if (q && angle(p, *q) < 0.0) q->tangent = -q->tangent;
         return q;
     }

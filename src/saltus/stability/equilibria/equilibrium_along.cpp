@@ -57,4 +57,20 @@ std::vector<EquilibriumPoint> forces_along(RestingModel& model, const std::vecto
     return list;
 }
 
+std::vector<std::vector<EquilibriumPoint>> forces_along_curves(const model::Model& model,
+                                                               const std::vector<EquilibriumSet>& sets, double time,
+                                                               const std::function<bool()>& stop) {
+    constexpr std::size_t max_curves = 8;
+    constexpr int points_of_curve = 33;
+    std::vector<std::vector<EquilibriumPoint>> lists(sets.size());
+    std::size_t curves = 0;
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+        const std::vector<Vector> points = points_along(sets[k], points_of_curve);
+        if (points.empty() || ++curves > max_curves || (stop && stop())) continue;
+        RestingModel resting(model, time);
+        lists[k] = forces_along(resting, points);
+    }
+    return lists;
+}
+
 }  // namespace saltus::stability

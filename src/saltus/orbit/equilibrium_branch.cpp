@@ -341,8 +341,12 @@ public:
                 if (!violated) continue;
                 std::optional<Rest> m =
                     locate(p, *q, [c](const Rest& r) { return r.closed[c] != 0 ? r.forces[c] : r.gaps[c]; });
-                if (m && (!change || along(p, *m) < along(p, *change))) change = std::move(m), which = c;
-                if (!m && h > equilibrium_shortest_step) break;
+                if (!m) {
+                    if (h > equilibrium_shortest_step) break;
+                } else if (!change || along(p, *m) < along(p, *change)) {
+                    change = std::move(m);
+                    which = c;
+                }
             }
             find_special(p, change ? *change : *q);
             if (change) {

@@ -7,8 +7,8 @@
 
 namespace saltus::orbit {
 
-/// Where the correction of a step along a branch begins, and its condition row · (z' − z) = 0. The parameter is the last
-/// component of z.
+/// Where the correction of a step along a branch begins, and its condition row · (z' − z) = 0. The parameter is the
+/// last component of z.
 struct Prediction {
     Vector z, row;
     double h = 0.0;         ///< the length of the step, in units of the scales

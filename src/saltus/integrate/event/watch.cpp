@@ -405,7 +405,7 @@ void Watcher::search_between_samples(const ode::Dense& step, StepEnclosure& encl
     for (const Found& f : found_) until = std::min(until, f.left);
     const auto dip =
         enclosure.first_dip(quantities, until, [&](std::size_t k, double t) { return sample(t)[numbers[k]]; });
-    if (!dip || !(dip->after < dip->at)) return;  // negative from the start: search_astray
+    if (!dip) return;
     const std::size_t k = numbers[ix(dip->quantity)];
     for (const ode::Root& root :
          roots_of(k, dip->after, dip->at, dip->after > step.t_old() || !watches_[k].starts_at_zero)) {

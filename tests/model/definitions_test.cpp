@@ -58,7 +58,7 @@ q = { phi = 0.4 }
 
 TEST(Definitions, GiveTheEquationsOfTheExpressionsWrittenOut) {
     const Model a = built(pendulum_on_a_cart), b = built(written_out);
-    EXPECT_TRUE(a.settings->warnings.empty());
+    EXPECT_TRUE(a.warnings.empty());
     Workspace wa(a), wb(b);
     Terms ta(a.layout()), tb(b.layout());
     for (const double phi : {0.4, -1.3, 2.9}) {
@@ -101,7 +101,7 @@ TEST(Definitions, AreRefusedWithAReason) {
 TEST(Definitions, ThatNothingUsesCauseAWarning) {
     const Model m = built(with("h = \"y\"\nk = \"h + 1\"", "h"));
     EXPECT_EQ(
-        std::count_if(m.settings->warnings.begin(), m.settings->warnings.end(),
+        std::count_if(m.warnings.begin(), m.warnings.end(),
                       [](const std::string& w) { return w.find("'k' of [let] is not used") != std::string::npos; }),
         1);
 }

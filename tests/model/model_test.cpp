@@ -100,7 +100,7 @@ TEST(Control, AOneRowMatrixIsNotTakenForADiagonal) {
 
 TEST(Control, WhatDoesNothingOrDrivesAwayIsWarnedOf) {
     const auto warnings = [](const char* block) {
-        return build(io::parse_model(with(two_masses, block), "loop")).settings->warnings;
+        return build(io::parse_model(with(two_masses, block), "loop")).warnings;
     };
     EXPECT_EQ(warnings("[control]\nactuated = [\"x\"]\n"),
               std::vector<std::string>{"[control] has no gains: it does nothing"});

@@ -261,9 +261,8 @@ TEST(Validation, SingularMassIsRefused) {
 
 TEST(Validation, SingularMassThatTheConstraintsMakeRegularIsAccepted) {
     const Model m = built(block(" + J/2*phi'^2", ""));  // phi = x is a constraint
-    ASSERT_EQ(m.settings->warnings.size(), 2U);         // the other one is that J is not used
-    EXPECT_EQ(m.settings->warnings[0],
-              "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
+    ASSERT_EQ(m.warnings.size(), 2U);                   // the other one is that J is not used
+    EXPECT_EQ(m.warnings[0], "the mass matrix is singular (no inertia along phi'); the constraints make it regular");
     EXPECT_GT(model::inspect(m).mass_smallest, 0.1);
 }
 
@@ -2120,8 +2119,8 @@ TEST(Acceptance, LastOfTwoSetsOfOneParameterCounts) {
 }
 
 TEST(Acceptance, UnusedParameterIsAWarning) {
-    EXPECT_TRUE(built(block()).settings->warnings.empty());
-    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).settings->warnings,
+    EXPECT_TRUE(built(block()).warnings.empty());
+    EXPECT_EQ(built(block("g = 9.81", "g = 9.81\nspare = 1")).warnings,
               std::vector<std::string>{"parameter 'spare' is not used"});
 }
 

@@ -31,7 +31,7 @@ struct PointValues {
     Vector h, positions, chi, zeta, coefficients;
     model::Energy energy;
 
-    PointValues(const model::Model& m, const std::vector<double>& q, const std::vector<double>& u) {
+    PointValues(const model::Mechanics& m, const std::vector<double>& q, const std::vector<double>& u) {
         model::Workspace workspace(m);
         model::Terms terms(m.layout());
         model::evaluate(m, workspace, 0.0, q, u, terms);

@@ -13,7 +13,6 @@
 #include "saltus/io/report/regulation_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
 #include "saltus/stability/certify/certificate_claims.hpp"
 #include "saltus/stability/certify/certify.hpp"
 
@@ -32,8 +31,7 @@ std::optional<proof::Theorem> requested_theorem(const std::string& name) {
 
 /// A closed loop whose equilibria are points is what regulation is about.
 bool regulates(const model::Model& m) {
-    return m.settings->control && control::statics_refusal(m, control::ContactModel::rigid).empty() &&
-           m.constraints.empty();
+    return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
 }
 
 /// True after an interrupt or the time limit of the command. Without a limit, searches end without a proof after a

@@ -105,7 +105,7 @@ int diagram(const DiagramCommand& c) {
     io::DiagramReport report;
     report.exponents = c.exponents;
     report.identity = identity;
-    report.warnings = loaded.model.settings->warnings;
+    report.warnings = loaded.model.warnings;
     const auto values = static_cast<double>(options.values.size());
     Progress progress(0.0, values * static_cast<double>(sweeps.size()), !c.common.quiet);
     for (std::size_t k = 0; k < sweeps.size(); ++k) {

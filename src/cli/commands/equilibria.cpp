@@ -13,7 +13,6 @@
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
 #include "saltus/stability/certify/certificate_claims.hpp"
 
 namespace saltus::cli {
@@ -93,7 +92,7 @@ int equilibria(const EquilibriaCommand& c) {
     io::EquilibriaReport report;
     report.equilibria = stability::equilibria(m, options);
     report.elements = integrate::elements_of(m);
-    report.warnings = m.settings->warnings;
+    report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
     if (!c.certificate.file.empty()) {
         stability::ClaimOptions claims;

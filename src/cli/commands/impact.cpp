@@ -151,7 +151,7 @@ int look_at(const ImpactCommand& c, const model::Model& m, const Situation& s) {
     report.model = m.name;
     report.coordinates = m.coordinates;
     report.alpha = c.alpha;
-    report.warnings = m.settings->warnings;
+    report.warnings = m.warnings;
     report.at = integrate::collision_at(m, s.t, s.q, s.u_minus, s.closed);
     if (report.at.singular)
         throw Error("the mass matrix is not positive definite at this state", {c.common.model, 0, 0});

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::control {
@@ -18,14 +18,14 @@ constexpr double negligible_projection = 1e-7;
 
 }  // namespace
 
-std::string statics_refusal(const model::Model& model, ContactModel contacts) {
+std::string statics_refusal(const model::Mechanics& model, ContactModel contacts) {
     if (model.size() > max_coordinates)
         return "the model has more than " + std::to_string(max_coordinates) + " coordinates";
     return model::unsupported(model, contacts == ContactModel::springs ? model::Analysis::sprung_equilibria
                                                                        : model::Analysis::equilibrium_points);
 }
 
-Statics::Statics(const model::Model& model, ContactModel contacts, double stiffness)
+Statics::Statics(const model::Mechanics& model, ContactModel contacts, double stiffness)
     : model_(model),
       contacts_(contacts),
       factor_(stiffness),

@@ -18,7 +18,7 @@ enum class ContactModel { rigid, springs };
 
 /// The reason why the equilibria of a model are not the isolated points of [Tornambe] (27) or (48), for example
 /// friction or a time-dependent force; "" if they are.
-std::string statics_refusal(const model::Model& model, ContactModel contacts);
+std::string statics_refusal(const model::Mechanics& model, ContactModel contacts);
 
 /// A model at rest: the forces h(q, 0), the values of constraints and gaps, and their exact derivatives. Both contact
 /// models are one complementarity condition
@@ -27,11 +27,11 @@ std::string statics_refusal(const model::Model& model, ContactModel contacts);
 class Statics {
 public:
     /// The model must have no statics_refusal and must outlive this object. `stiffness` is a factor on all k.
-    Statics(const model::Model& model, ContactModel contacts, double stiffness = 1.0);
+    Statics(const model::Mechanics& model, ContactModel contacts, double stiffness = 1.0);
 
     /// Whether `stiffness` and `parameter_column` are available.
     bool differentiable() const { return jacobians_ != nullptr; }
-    const model::Model& model() const { return model_; }
+    const model::Mechanics& model() const { return model_; }
     int size() const { return n_; }  ///< number of coordinates
     int constraints() const { return constraints_; }
     int rows() const { return rows_; }  ///< constraints, then contacts
@@ -58,7 +58,7 @@ private:
     /// A Jacobian of the system at the present position, columns [t, q, u, p].
     Matrix jacobian(model::Function f, std::span<const double> lambda);
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     ContactModel contacts_;
     double factor_;  ///< factor on the stiffness k of all contacts
     int n_, constraints_, rows_;

@@ -199,7 +199,7 @@ std::string Study::impact(int number) const {
     io::ImpactReport report;
     report.model = m.name;
     report.coordinates = m.coordinates;
-    report.warnings = m.settings->warnings;
+    report.warnings = m.warnings;
     report.at = integrate::collision_at(m, event->t, event->q, event->u_minus, closed);
     if (report.at.singular) throw Error("the mass matrix is not positive definite at this impact");
     report.at.collision.u_plus =
@@ -219,7 +219,7 @@ std::string Study::equilibria() const {
     io::EquilibriaReport report;
     report.equilibria = stability::equilibria(m, {});
     report.elements = integrate::elements_of(m);
-    report.warnings = m.settings->warnings;
+    report.warnings = m.warnings;
     report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, {});
     return io::equilibria_json(report);
 }

@@ -7,7 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -31,7 +31,7 @@ struct Moment {
     std::vector<double> x;
     Candidates candidates;
 
-    Moment(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
+    Moment(const model::Mechanics& model, const std::vector<double>& q, const std::vector<double>& u,
            const std::vector<char>& closed)
         : dynamics(model, false, 1.0), change(dynamics, contact_tolerance), x(q) {
         x.insert(x.end(), u.begin(), u.end());
@@ -54,7 +54,7 @@ AuditedImpact as_found(const trajectory::Event& e, std::size_t number) {
 }
 
 /// The audit computed again from the model: γ⁻, γ⁺ and Λ of the event give the work and what created energy.
-AuditedImpact recomputed(const model::Model& model, const trajectory::Event& e, std::size_t number) {
+AuditedImpact recomputed(const model::Mechanics& model, const trajectory::Event& e, std::size_t number) {
     AuditedImpact a = as_found(e, number);
     std::vector<char> closed(model.contacts.size() + model.constraints.size() + model.sliders.size() +
                              model.clutches.size());
@@ -93,7 +93,7 @@ AuditedImpact recomputed(const model::Model& model, const trajectory::Event& e, 
 
 }  // namespace
 
-std::vector<char> closed_elements(const model::Model& model, double t, const std::vector<double>& q) {
+std::vector<char> closed_elements(const model::Mechanics& model, double t, const std::vector<double>& q) {
     Dynamics d(model, false, 1.0);
     std::vector<double> x(q);
     x.resize(2 * q.size() + 1, 0.0);
@@ -111,7 +111,7 @@ std::vector<char> closed_elements(const model::Model& model, double t, const std
     return closed;
 }
 
-ModelCollision collision_at(const model::Model& model, double t, const std::vector<double>& q,
+ModelCollision collision_at(const model::Mechanics& model, double t, const std::vector<double>& q,
                             const std::vector<double>& u_minus, const std::vector<char>& closed) {
     ModelCollision c;
     c.t = t;
@@ -129,7 +129,7 @@ ModelCollision collision_at(const model::Model& model, double t, const std::vect
     return c;
 }
 
-LawOutcome law_outcome(const model::Model& model, const ModelCollision& c) {
+LawOutcome law_outcome(const model::Mechanics& model, const ModelCollision& c) {
     LawOutcome outcome;
     const impact::FrictionalCollision& f = c.collision;
     Vector z = f.u_minus;
@@ -162,7 +162,7 @@ Vector impulses_of(const ModelCollision& c, const std::vector<trajectory::Reacti
     return Lambda;
 }
 
-TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Model* model) {
+TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Mechanics* model) {
     TrajectoryAudit result;
     if (model == nullptr)
         result.why_not = "no model was given";

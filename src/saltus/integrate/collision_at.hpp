@@ -23,10 +23,10 @@ struct ModelCollision {
 
 /// Which elements take part in a collision at (t, q): contacts whose gap is zero within rounding, and all clutches. One
 /// entry for each element.
-std::vector<char> closed_elements(const model::Model& model, double t, const std::vector<double>& q);
+std::vector<char> closed_elements(const model::Mechanics& model, double t, const std::vector<double>& q);
 
 /// The collision of the closed elements with the velocities u⁻.
-ModelCollision collision_at(const model::Model& model, double t, const std::vector<double>& q,
+ModelCollision collision_at(const model::Mechanics& model, double t, const std::vector<double>& q,
                             const std::vector<double>& u_minus, const std::vector<char>& closed);
 
 /// The outcome of a collision by the impact laws of the model.
@@ -37,7 +37,7 @@ struct LawOutcome {
     std::string note;
 };
 /// An external impulse P of the collision acts first: the laws start from u⁻ + M⁻¹P.
-LawOutcome law_outcome(const model::Model& model, const ModelCollision& collision);
+LawOutcome law_outcome(const model::Mechanics& model, const ModelCollision& collision);
 
 /// The impulses of an event, given for each element, as a vector with one entry for each row of the collision.
 Vector impulses_of(const ModelCollision& collision, const std::vector<trajectory::Reaction>& impulses);
@@ -64,6 +64,6 @@ struct TrajectoryAudit {
 
 /// Audits every impact of a trajectory. The findings of the run are summed up if `model` is null, and for
 /// time-stepping, which does not store the states at its impacts.
-TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Model* model);
+TrajectoryAudit audit(const trajectory::Trajectory& trajectory, const model::Mechanics* model);
 
 }  // namespace saltus::integrate

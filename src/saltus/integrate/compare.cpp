@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
@@ -83,7 +83,7 @@ Comparison compare(const model::Model& model, const CompareOptions& o) {
         ComparedRun run;
         run.parameter = method.h;
         run.trajectory = simulate(model, method, o.options);
-        measure(c.event, o.samples, model::sampled_law(model), run);
+        measure(c.event, o.samples, model.sampled.get(), run);
         c.moreau.push_back(std::move(run));
     }
     c.moreau_order = orders(c.moreau, 1.0);
@@ -102,7 +102,7 @@ Comparison compare(const model::Model& model, const CompareOptions& o) {
         ComparedRun run;
         run.parameter = method.stiffness;
         run.trajectory = simulate(o.springs ? o.springs(method.stiffness) : model, method, o.options);
-        measure(c.event, o.samples, model::sampled_law(model), run);
+        measure(c.event, o.samples, model.sampled.get(), run);
         c.penalty.push_back(std::move(run));
     }
     c.penalty_order = orders(c.penalty, -1.0);

@@ -8,8 +8,7 @@
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -27,12 +26,12 @@ constexpr int max_tried_signs = 6;
 }  // namespace
 
 struct Course::Parts {
-    Parts(const model::Model& model, bool compliant) : dynamics(model, compliant, 1.0), watcher(dynamics) {}
+    Parts(const model::Mechanics& model, bool compliant) : dynamics(model, compliant, 1.0), watcher(dynamics) {}
     Dynamics dynamics;
     Watcher watcher;
 };
 
-Course::Course(const model::Model& model, const trajectory::Trajectory& t)
+Course::Course(const model::Mechanics& model, const trajectory::Trajectory& t)
     : model_(model), trajectory_(t), parts_(std::make_unique<Parts>(model, t.method == "penalty")) {
     const std::vector<trajectory::Element> elements = elements_of(model);
     bool same = t.coordinates == model.coordinates && t.elements.size() == elements.size();
@@ -111,7 +110,7 @@ void Course::evaluate(double t, const double* x) {
     energy_ = d.energy(t, x);
     powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};
     // The mean friction of sliders is one of the applied forces of the model, but it is friction.
-    for (const model::MeanFriction& m : model::mean_frictions(model_)) {
+    for (const model::MeanFriction& m : model_.mean_friction) {
         const double power =
             coefficient(d.coefficients(), m.mean) * d.row_velocity(model_.sliders[m.slider].friction.first_row);
         powers_.applied -= power;

@@ -28,7 +28,7 @@ class Course {
 public:
     /// Model and trajectory must outlive the object. Throws Error if the trajectory has other coordinates or elements
     /// than the model.
-    Course(const model::Model& model, const trajectory::Trajectory& trajectory);
+    Course(const model::Mechanics& model, const trajectory::Trajectory& trajectory);
     ~Course();
     Course(const Course&) = delete;
     Course& operator=(const Course&) = delete;
@@ -50,7 +50,7 @@ private:
     struct Parts;
     void choose_signs(double t, const double* x);
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const trajectory::Trajectory& trajectory_;
     std::unique_ptr<Parts> parts_;
     std::vector<double> gaps_;

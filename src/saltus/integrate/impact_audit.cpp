@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -16,7 +16,7 @@ Vector vector_of(std::span<const double> x) {
 
 }  // namespace
 
-impact::FrictionalCollision frictional_collision(const model::Model& model, const model::Terms& terms,
+impact::FrictionalCollision frictional_collision(const model::Mechanics& model, const model::Terms& terms,
                                                  const ActiveRows& rows, std::span<const int> owner,
                                                  std::span<const double> u_minus, std::span<const double> u_plus) {
     const std::vector<trajectory::Element> elements = elements_of(model);

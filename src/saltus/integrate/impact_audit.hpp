@@ -13,7 +13,7 @@ namespace saltus::integrate {
 
 /// A collision of a model as matrices and laws: M, W and χ from `terms` for the rows in `rows`; `owner` has the element
 /// of each block of rows.
-impact::FrictionalCollision frictional_collision(const model::Model& model, const model::Terms& terms,
+impact::FrictionalCollision frictional_collision(const model::Mechanics& model, const model::Terms& terms,
                                                  const ActiveRows& rows, std::span<const int> owner,
                                                  std::span<const double> u_minus, std::span<const double> u_plus);
 

@@ -6,7 +6,7 @@
 #include "saltus/base/gauss.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/evaluate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -32,7 +32,8 @@ std::size_t arc_at(const trajectory::Trajectory& motion, double t, Side side) {
     return at == arcs.begin() ? 0 : static_cast<std::size_t>(at - arcs.begin()) - 1;
 }
 
-ImpulseCourse::ImpulseCourse(const model::Model& model, const trajectory::Trajectory& motion, std::vector<int> elements)
+ImpulseCourse::ImpulseCourse(const model::Mechanics& model, const trajectory::Trajectory& motion,
+                             std::vector<int> elements)
     : model_(model), motion_(motion), course_(model, motion), elements_(std::move(elements)) {
     const std::size_t count = elements_.size();
     std::vector<double> sum(count, 0.0);

@@ -24,7 +24,7 @@ std::size_t arc_at(const trajectory::Trajectory& motion, double t, Side side);
 class ImpulseCourse {
 public:
     /// `elements` are numbers in Trajectory::elements. Model and motion must outlive the object.
-    ImpulseCourse(const model::Model& model, const trajectory::Trajectory& motion, std::vector<int> elements);
+    ImpulseCourse(const model::Mechanics& model, const trajectory::Trajectory& motion, std::vector<int> elements);
 
     /// One number for each element.
     std::vector<double> at(double t, Side side);
@@ -34,7 +34,7 @@ private:
     void add_forces(std::size_t arc, std::size_t step, double from, double to, std::vector<double>& sum);
     std::vector<double> accumulated(const trajectory::Event& event) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const trajectory::Trajectory& motion_;
     Course course_;
     std::vector<int> elements_;

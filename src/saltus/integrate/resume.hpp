@@ -69,7 +69,7 @@ struct ResumableMotion {
 /// method, or is damaged.
 ///
 /// With `sink` the motion goes there in parts, and the result has neither events nor arcs with steps nor a recording.
-ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
+ResumableMotion simulate_resumable(const model::Mechanics& model, const Method& method, const Options& options,
                                    Record record, const Continued* earlier = nullptr, const MotionSink& sink = {});
 
 }  // namespace saltus::integrate

@@ -16,18 +16,18 @@ namespace saltus::integrate {
 
 namespace {
 
-RecordedMotion run(const model::Model& model, const EventDriven& method, const Options& options, Record record) {
+RecordedMotion run(const model::Mechanics& model, const EventDriven& method, const Options& options, Record record) {
     return run_event_driven(model, method, options, record);
 }
-RecordedMotion run(const model::Model& model, const Moreau& method, const Options& options, Record record) {
+RecordedMotion run(const model::Mechanics& model, const Moreau& method, const Options& options, Record record) {
     return run_moreau(model, method, options, record);
 }
-RecordedMotion run(const model::Model& model, const Penalty& method, const Options& options, Record record) {
+RecordedMotion run(const model::Mechanics& model, const Penalty& method, const Options& options, Record record) {
     model::refuse_unsupported(model, model::Analysis::penalty);
     return run_penalty(model, method, options, record);
 }
 
-RecordedMotion timed(const model::Model& model, const Method& method, const Options& options, Record record) {
+RecordedMotion timed(const model::Mechanics& model, const Method& method, const Options& options, Record record) {
     const auto start = std::chrono::steady_clock::now();
     RecordedMotion out = std::visit([&](const auto& m) { return run(model, m, options, record); }, method);
     fail_if_not_finite(out.motion);
@@ -45,15 +45,15 @@ std::size_t bytes_of_event(int coordinates) {
     return with_impulses + lists * sizeof(double) * static_cast<std::size_t>(coordinates);
 }
 
-trajectory::Trajectory simulate(const model::Model& model, const Method& method, const Options& options) {
+trajectory::Trajectory simulate(const model::Mechanics& model, const Method& method, const Options& options) {
     return std::move(timed(model, method, options, Record::no).motion);
 }
 
-RecordedMotion simulate_recorded(const model::Model& model, const Method& method, const Options& options) {
+RecordedMotion simulate_recorded(const model::Mechanics& model, const Method& method, const Options& options) {
     return timed(model, method, options, Record::yes);
 }
 
-ResumableMotion simulate_resumable(const model::Model& model, const Method& method, const Options& options,
+ResumableMotion simulate_resumable(const model::Mechanics& model, const Method& method, const Options& options,
                                    Record record, const Continued* earlier, const MotionSink& sink) {
     const auto start = std::chrono::steady_clock::now();
     if (std::holds_alternative<Penalty>(method)) model::refuse_unsupported(model, model::Analysis::penalty);

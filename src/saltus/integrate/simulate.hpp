@@ -73,10 +73,10 @@ struct Options {
 };
 
 /// The motion of a model. Numerical failures are a status of the result.
-trajectory::Trajectory simulate(const model::Model& model, const Method& method, const Options& options);
+trajectory::Trajectory simulate(const model::Mechanics& model, const Method& method, const Options& options);
 
 struct RecordedMotion;
 /// The same motion together with what derivatives and energy balances need of it (event/recording.hpp).
-RecordedMotion simulate_recorded(const model::Model& model, const Method& method, const Options& options);
+RecordedMotion simulate_recorded(const model::Mechanics& model, const Method& method, const Options& options);
 
 }  // namespace saltus::integrate

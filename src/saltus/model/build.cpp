@@ -73,6 +73,9 @@ Model Builder::build() {
     add_defaults();
     shift_slip_rows();
     resolve_reactions();
+    model_.sampled = sampled_;
+    model_.mean_friction = mean_friction_;
+    model_.damping_left_out = d_.penalty && d_.penalty->has_damping() && !options_.penalty;
     model_.outputs = make_outputs();
     add_drawing();
     add_regions();
@@ -83,10 +86,10 @@ Model Builder::build() {
     judge_time();
     regularise_mass();
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (!states_[i].used) settings_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
+        if (!states_[i].used) model_.warnings.push_back("parameter '" + parameters_[i].name + "' is not used");
     for (std::size_t k = 0; k < definition_used_.size(); ++k)
         if (definition_used_[k] == 0)
-            settings_.warnings.push_back("'" + settings_.definitions[k].name + "' of [let] is not used");
+            model_.warnings.push_back("'" + settings_.definitions[k].name + "' of [let] is not used");
     make_system();
     check_coefficients(model_);
     check_start();
@@ -229,8 +232,8 @@ bool Builder::depends_on_time(Expr e) {
 void Builder::warn_of_kinks(Expr e, const std::string& what) {
     const std::vector<std::string> names = expr::kinks(f_.graph, e, of_state);
     if (!names.empty())
-        settings_.warnings.push_back(what + " uses " + listing(names) +
-                                     ": it is differentiated piecewise and has no second derivative at the kink");
+        model_.warnings.push_back(what + " uses " + listing(names) +
+                                  ": it is differentiated piecewise and has no second derivative at the kink");
 }
 
 // --- rows ----------------------------------------------------------------------------------------------------
@@ -732,7 +735,6 @@ void Builder::add_regions() {
         const Expr inner = left.op == expr::Op::abs ? left.a : node.a;
         f_.regions.push_back(f_.graph.sub(node.b, inner));
         if (left.op == expr::Op::abs) f_.regions.push_back(f_.graph.add(node.b, inner));
-        settings_.regions.push_back(field.source.text);
     }
 }
 

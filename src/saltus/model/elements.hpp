@@ -98,4 +98,13 @@ struct Jump {
     std::vector<JumpValue> q, u;
 };
 
+/// The friction of a slider whose normal force depends on the friction itself (detail/reaction_loads.cpp). The smooth
+/// forces contain the mean force, and the slider's law gives the rest: λ = mean + λ', where Slider::normal_force is not
+/// F_N but the half width of the interval of λ' divided by μ. Whoever reports λ or F_N uses this.
+struct MeanFriction {
+    std::size_t slider = 0;               ///< index in Model::sliders
+    Coefficient mean = no_coefficient;    ///< mean force
+    std::array<Coefficient, 3> square{};  ///< c₀, c₁, c₂ of F_N² = c₀ + 2c₁λ + c₂λ²
+};
+
 }  // namespace saltus::model

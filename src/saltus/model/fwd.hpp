@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Forward declarations of the types of this module. A header that passes a Model or a System only by reference includes
-// this file in the place of model.hpp or system.hpp.
+// Forward declarations of the types of this module. A header that passes a Mechanics, a Model or a System only by
+// reference includes this file in the place of mechanics.hpp, model.hpp or system.hpp.
 
 namespace saltus::model {
 
@@ -14,6 +14,7 @@ struct Description;
 struct Energy;
 struct Friction;
 struct Layout;
+struct Mechanics;
 struct Model;
 struct Pattern;
 struct Settings;

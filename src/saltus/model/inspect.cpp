@@ -9,8 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::model {
 
@@ -24,7 +23,7 @@ constexpr double nearly_singular_mass = 1e12;
 
 class Inspector {
 public:
-    explicit Inspector(const Model& model)
+    explicit Inspector(const Mechanics& model)
         : model_(model),
           layout_(model.layout()),
           workspace_(model),
@@ -34,7 +33,7 @@ public:
         const At here = at(model, 0.0, model.q0, model.u0);
         model.system->coefficients(here, workspace_.scratch(), coefficients_);
         result_.energy = model.system->energy(here, workspace_.scratch());
-        result_.warnings = model.settings->warnings;
+        result_.warnings = model.warnings;
     }
 
     Inspection inspect() {
@@ -184,7 +183,7 @@ private:
         result_.mass_diagonal = factor.blocks().size() == static_cast<std::size_t>(model_.size());
     }
 
-    const Model& model_;
+    const Mechanics& model_;
     const Layout& layout_;
     Workspace workspace_;
     Terms terms_;
@@ -195,9 +194,9 @@ private:
 
 }  // namespace
 
-Inspection inspect(const Model& model) { return Inspector(model).inspect(); }
+Inspection inspect(const Mechanics& model) { return Inspector(model).inspect(); }
 
-PerturbationIndex perturbation_index(const Model& model) {
+PerturbationIndex perturbation_index(const Mechanics& model) {
     constexpr int of_positions = 3, of_velocities = 2;
     PerturbationIndex index;
     if (!model.constraints.empty()) index.free = of_positions;

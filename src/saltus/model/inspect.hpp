@@ -60,7 +60,7 @@ struct Inspection {
 inline constexpr double closed_tolerance = 1e-9;
 
 /// Evaluates the model at its initial state.
-Inspection inspect(const Model& model);
+Inspection inspect(const Mechanics& model);
 
 /// The perturbation index of the equations of motion: the smallest p such that the errors of positions, velocities and
 /// reactions are bounded by errors of the equations and their derivatives up to order p − 1; 0 for ordinary
@@ -71,6 +71,6 @@ struct PerturbationIndex {
     int free = 0;     ///< while no contact is closed, nothing sticks and no clutch is locked
     int largest = 0;  ///< over all modes of the motion
 };
-PerturbationIndex perturbation_index(const Model& model);
+PerturbationIndex perturbation_index(const Mechanics& model);
 
 }  // namespace saltus::model

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "saltus/base/linalg.hpp"
 #include "saltus/model/definitions.hpp"
 
 namespace saltus::model {
@@ -18,16 +17,6 @@ struct Parameter {
     bool structural = false;  ///< shapes the initial geometry of mass points: no derivatives by this parameter exist
 };
 
-/// The feedback law that is closed in a model, for reports. y are the actuated coordinates:
-///     u = −Kp (y − reference) − Kv ẏ,   or with potential shaping   u = ∂U/∂q − ∂Ũ/∂q − Kv ẏ.   [Tornambe] section III
-/// The system of the model contains its forces already.
-struct ControlLoop {
-    std::vector<std::string> actuated;  ///< names of the coordinates y
-    Matrix Kp, Kv;
-    std::vector<double> reference;
-    std::string shaping;  ///< Ũ as written; empty without shaping
-};
-
 /// What [simulate] of a model file says. Options of the command line override it.
 struct SimulationDefaults {
     std::optional<double> t_end, h, rtol, atol;  ///< end time and step in s; tolerances of the event-driven method
@@ -38,10 +27,7 @@ struct SimulationDefaults {
 struct Settings {
     std::vector<Parameter> parameters;    ///< in the order of the file
     std::vector<Definition> definitions;  ///< auxiliary expressions, for texts that are read with the model's names
-    std::optional<ControlLoop> control;   ///< the feedback that the system contains, if any
     SimulationDefaults simulate;
-    std::vector<std::string> regions;   ///< region of [certify], as written
-    std::vector<std::string> warnings;  ///< remarks of the checks while the model was built
 };
 
 }  // namespace saltus::model

@@ -5,10 +5,9 @@
 #include <array>
 #include <optional>
 
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/jacobians.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::model {
@@ -184,7 +183,7 @@ std::optional<std::string> first(const char* kind, const Elements& elements, Con
 }
 
 template <class Condition>
-std::optional<std::string> first_friction(const Model& m, Condition condition) {
+std::optional<std::string> first_friction(const Mechanics& m, Condition condition) {
     const auto of = [&](const auto& element) { return condition(element.friction); };
     if (auto found = first("contact", m.contacts, of)) return found;
     if (auto found = first("constraint", m.constraints, of)) return found;
@@ -195,7 +194,7 @@ const auto any = [](const auto&) { return true; };
 const auto has_friction = [](const auto& element) { return element.friction.present(); };
 
 /// Whether a coefficient depends on positions or velocities. Systems without formulas have constant coefficients.
-bool state_dependent(const Model& m, Coefficient c) {
+bool state_dependent(const Mechanics& m, Coefficient c) {
     const SymbolicEquations* const equations = m.system->symbolic();
     if (c == no_coefficient || equations == nullptr) return false;
     const Formulas& formulas = equations->formulas();
@@ -205,7 +204,7 @@ bool state_dependent(const Model& m, Coefficient c) {
 
 /// The first element that has the feature, "" if it is a feature of the whole model; nullopt if the model does not have
 /// it.
-std::optional<std::string> find_feature(const Model& m, Feature feature) {
+std::optional<std::string> find_feature(const Mechanics& m, Feature feature) {
     const auto whole = [](bool has) { return has ? std::optional(std::string()) : std::nullopt; };
     const auto with_law = [&](ImpactLaw law) {
         return first("contact", m.contacts, [&](const Contact& c) { return c.impact == law; });
@@ -240,12 +239,12 @@ std::optional<std::string> find_feature(const Model& m, Feature feature) {
         case time_dependence: return whole(!m.scleronomic || !m.autonomous);
         case no_formulas: return whole(m.system->symbolic() == nullptr);
         case no_derivatives: return whole(m.system->jacobians() == nullptr);
-        case no_control: return whole(!m.settings->control);
+        case no_control: return whole(m.control == nullptr);
         case sampled_control:  // of one part of the model, so that every analysis refuses it (refuse_elements)
-            return sampled_law(m) != nullptr ? std::optional<std::string>("period of [control]") : std::nullopt;
+            return m.sampled != nullptr ? std::optional<std::string>("period of [control]") : std::nullopt;
         case jumps: return first("jump", m.jumps, any);
         case static_friction: return first_friction(m, [](const Friction& f) { return f.mu_static != no_coefficient; });
-        case Feature::damping_left_out: return whole(m.outputs != nullptr && m.outputs->damping_left_out);
+        case Feature::damping_left_out: return whole(m.damping_left_out);
     }
     misuse("a feature", __FILE__, __LINE__);
 }
@@ -273,7 +272,7 @@ std::string remedy_for(Feature feature) {
 }
 
 /// The first exception of the table that refuses the model, with the result of find_feature; nullopt if none does.
-std::optional<std::pair<SupportException, std::string>> first_refusal(const Model& model, Analysis analysis) {
+std::optional<std::pair<SupportException, std::string>> first_refusal(const Mechanics& model, Analysis analysis) {
     for (const SupportException& e : table)
         if (e.analysis == analysis && e.support == refused)
             if (const std::optional<std::string> element = find_feature(model, e.feature))
@@ -355,26 +354,26 @@ std::string_view to_string(Support support) {
     return "";
 }
 
-bool has_feature(const Model& model, Feature feature) { return find_feature(model, feature).has_value(); }
+bool has_feature(const Mechanics& model, Feature feature) { return find_feature(model, feature).has_value(); }
 
-int frictional_elements(const Model& model) {
+int frictional_elements(const Mechanics& model) {
     return static_cast<int>(std::count_if(model.contacts.begin(), model.contacts.end(), has_friction) +
                             std::count_if(model.constraints.begin(), model.constraints.end(), has_friction)) +
            static_cast<int>(model.sliders.size());
 }
 
-std::string unsupported(const Model& model, Analysis analysis) {
+std::string unsupported(const Mechanics& model, Analysis analysis) {
     const auto refusal = first_refusal(model, analysis);
     return refusal ? sentence(refusal->first, refusal->second, "does not support") : std::string();
 }
 
-void refuse_unsupported(const Model& model, Analysis analysis, const Place& place) {
+void refuse_unsupported(const Mechanics& model, Analysis analysis, const Place& place) {
     if (const auto refusal = first_refusal(model, analysis))
         throw Error(sentence(refusal->first, refusal->second, "does not support"), place,
                     remedy_for(refusal->first.feature));
 }
 
-void refuse_elements(const Model& model, Analysis analysis, const Place& place) {
+void refuse_elements(const Mechanics& model, Analysis analysis, const Place& place) {
     for (const SupportException& e : table) {
         if (e.analysis != analysis || e.support != refused) continue;
         const std::optional<std::string> element = find_feature(model, e.feature);
@@ -383,7 +382,7 @@ void refuse_elements(const Model& model, Analysis analysis, const Place& place) 
     }
 }
 
-std::vector<std::string> approximations(const Model& model, Analysis analysis) {
+std::vector<std::string> approximations(const Mechanics& model, Analysis analysis) {
     std::vector<std::string> list;
     for (const SupportException& e : table)
         if (e.analysis == analysis && e.support == approximate)

@@ -90,24 +90,24 @@ std::string_view to_string(Feature feature);    ///< object of a sentence: "fric
 std::string_view to_string(Support support);
 
 /// Whether the model has the feature.
-bool has_feature(const Model& model, Feature feature);
+bool has_feature(const Mechanics& model, Feature feature);
 
 /// Number of elements with dry friction: contacts and constraints with a friction law, and sliders. A model is
 /// frictionless if it is 0. Friction coefficients are not evaluated, so a law with μ = 0 counts as friction.
-int frictional_elements(const Model& model);
+int frictional_elements(const Mechanics& model);
 
 /// Why the analysis refuses the model, or "" if it accepts it: for the first feature of the model that is refused,
 /// "ANALYSIS does not support FEATURE (ELEMENT): REASON".
-std::string unsupported(const Model& model, Analysis analysis);
+std::string unsupported(const Mechanics& model, Analysis analysis);
 
 /// Throws Error with the text of `unsupported` and a remedy. Does nothing if the analysis accepts the model.
-void refuse_unsupported(const Model& model, Analysis analysis, const Place& place = {});
+void refuse_unsupported(const Mechanics& model, Analysis analysis, const Place& place = {});
 
 /// The same for features that single elements have. Features of the whole model are left to the analysis, which gives
 /// their reason in the place of a result.
-void refuse_elements(const Model& model, Analysis analysis, const Place& place = {});
+void refuse_elements(const Mechanics& model, Analysis analysis, const Place& place = {});
 
 /// One sentence for each feature of the model that the analysis supports only approximately.
-std::vector<std::string> approximations(const Model& model, Analysis analysis);
+std::vector<std::string> approximations(const Mechanics& model, Analysis analysis);
 
 }  // namespace saltus::model

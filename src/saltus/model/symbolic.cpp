@@ -5,7 +5,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/tangent_program.hpp"
+#include "saltus/model/systems/tangent_program.hpp"
 
 namespace saltus::model {
 

@@ -7,7 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/variants/energy_split.hpp"
@@ -50,7 +50,7 @@ IntervalMatrix rectangle(const std::vector<Interval>& values, std::size_t from, 
 
 }  // namespace
 
-std::unique_ptr<Enclosure> Enclosure::of(const model::Model& model, std::string& why) {
+std::unique_ptr<Enclosure> Enclosure::of(const model::Mechanics& model, std::string& why) {
     why = model::unsupported(model, model::Analysis::enclosure);
     if (!why.empty()) return nullptr;
     if (model.size() > max_coordinates) {
@@ -122,7 +122,7 @@ private:
     }
 };
 
-Enclosure::Enclosure(const model::Model& model) : model_(model) {
+Enclosure::Enclosure(const model::Mechanics& model) : model_(model) {
     Source s(*model.system->symbolic());
     n_ = static_cast<int>(s.n);
     constraints_ = static_cast<int>(s.f.constraints.size());

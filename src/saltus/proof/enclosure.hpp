@@ -35,15 +35,15 @@ double kinetic_to_vanish(double constant, double slope, double curve);
 /// Guarantee: for every point of the box the exact value lies in the returned interval. If a function does not exist on
 /// the whole box, its interval is the whole line with `defined == false`. The parameters have their values in the
 /// model, as exact numbers. Derivatives are those of the model's expressions, not finite differences. The time is 0;
-/// whether the model depends on the time is the caller's question (model::Model::autonomous, scleronomic).
+/// whether the model depends on the time is the caller's question (model::Mechanics::autonomous, scleronomic).
 ///
 /// An object holds scratch memory: use one object for each thread. The model must outlive it.
 class Enclosure {
 public:
     /// nullptr if the model does not consist of expressions alone or has too many coordinates; `why` then says so.
-    static std::unique_ptr<Enclosure> of(const model::Model& model, std::string& why);
+    static std::unique_ptr<Enclosure> of(const model::Mechanics& model, std::string& why);
 
-    const model::Model& model() const { return model_; }
+    const model::Mechanics& model() const { return model_; }
     int size() const { return n_; }                   ///< number of coordinates n
     int constraints() const { return constraints_; }  ///< number of bilateral constraints
     /// Number of position rows: the constraints first, then the gaps. A position row is also the row of W with the
@@ -105,7 +105,7 @@ public:
     std::vector<bool> quadratic_region;    ///< for each region: its slack is at most quadratic in u
 
 private:
-    explicit Enclosure(const model::Model& model);
+    explicit Enclosure(const model::Mechanics& model);
 
     /// The expressions of a model, prepared for the constructor's steps.
     struct Source;
@@ -129,7 +129,7 @@ private:
     void narrow(const Group& group, const Box& q) const;
     const std::vector<Interval>& evaluate(const Group& group, const Box& q, const Box* u = nullptr) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     int n_ = 0, constraints_ = 0, positions_ = 0, rows_ = 0;
     std::vector<expr::Expr> parameters_, variables_;
     Group potential_, gradient_, hessian_, positions_group_, rows_group_, chi_group_, position_hessians_, mass_,

@@ -14,8 +14,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/impact/frictional.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -57,7 +56,7 @@ struct Parts {
 /// Follows a motion, part by part, and sums up the works.
 class Balancer {
 public:
-    Balancer(const model::Model& model, bool compliant, double stiffness)
+    Balancer(const model::Mechanics& model, bool compliant, double stiffness)
         : model_(model), compliant_(compliant), d_(model, compliant, stiffness), x_(ix(d_.state_size()), 0.0) {}
 
     /// The pieces of an event-driven motion. `events` are those that the pieces refer to; the first one has the number
@@ -181,7 +180,7 @@ private:
             out.applied = e.applied;
         }
         // The mean friction of sliders is one of the forces f of the model, but it is friction.
-        for (const model::MeanFriction& m : model::mean_frictions(model_)) {
+        for (const model::MeanFriction& m : model_.mean_friction) {
             const double power = integrate::coefficient(d_.coefficients(), m.mean) *
                                  d_.row_velocity(model_.sliders[m.slider].friction.first_row);
             out.applied -= power;
@@ -284,7 +283,7 @@ private:
         return taken;
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const bool compliant_;
     Dynamics d_;
     std::vector<double> x_;
@@ -301,7 +300,7 @@ private:
 
 }  // namespace
 
-LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
+LyapunovBalance lyapunov_balance(const model::Mechanics& model, const trajectory::Trajectory& trajectory,
                                  const integrate::Recording& recording) {
     Balancer balancer(model, recording.compliant, recording.stiffness);
     if (recording.steps.empty())
@@ -317,7 +316,7 @@ struct LyapunovAccount::Work {
     std::optional<Balancer> balancer;  // made with the first part
 };
 
-LyapunovAccount::LyapunovAccount(const model::Model& model) : model_(model), work_(std::make_unique<Work>()) {}
+LyapunovAccount::LyapunovAccount(const model::Mechanics& model) : model_(model), work_(std::make_unique<Work>()) {}
 LyapunovAccount::~LyapunovAccount() = default;
 
 LyapunovBalance LyapunovAccount::add(const integrate::MotionPart& part) {

@@ -20,14 +20,14 @@ namespace saltus::stability {
 /// energies. For a time-stepping motion the recorded works of the steps are summed.
 ///
 /// `recording` must belong to `trajectory`, and both to `model`.
-trajectory::LyapunovBalance lyapunov_balance(const model::Model& model, const trajectory::Trajectory& trajectory,
+trajectory::LyapunovBalance lyapunov_balance(const model::Mechanics& model, const trajectory::Trajectory& trajectory,
                                              const integrate::Recording& recording);
 
 /// The same balance of a motion that comes in parts (integrate/resume.hpp), to the bit. Its memory does not grow with
 /// the motion.
 class LyapunovAccount {
 public:
-    explicit LyapunovAccount(const model::Model& model);
+    explicit LyapunovAccount(const model::Mechanics& model);
     ~LyapunovAccount();
     LyapunovAccount(const LyapunovAccount&) = delete;
     LyapunovAccount& operator=(const LyapunovAccount&) = delete;
@@ -41,7 +41,7 @@ public:
 
 private:
     struct Work;
-    const model::Model& model_;
+    const model::Mechanics& model_;
     std::unique_ptr<Work> work_;
     bool stepped_ = false;  ///< the motion is one of time-stepping
 };

@@ -145,7 +145,7 @@ int continuation(const ContinueCommand& c) {
     Progress progress(0.0, options.max_points, !common.quiet);
     options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
     io::BranchReport report;
-    report.warnings = loaded.model.settings->warnings;
+    report.warnings = loaded.model.warnings;
     report.result = equilibria ? orbit::continue_equilibria(loaded.file.description, options)
                                : orbit::continue_orbits(loaded.file.description, options);
     const bool cut_short = interrupt_asked();

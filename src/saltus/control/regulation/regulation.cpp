@@ -7,8 +7,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_rows.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/feedback.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::control {
@@ -28,7 +28,7 @@ namespace {
 
 Scope narrower(Scope a, Scope b) { return static_cast<Scope>(std::max(static_cast<int>(a), static_cast<int>(b))); }
 
-std::vector<ElementForce> forces_of(const model::Model& m, const Rest& rest) {
+std::vector<ElementForce> forces_of(const model::Mechanics& m, const Rest& rest) {
     std::vector<ElementForce> list;
     for (const model::Contact& c : m.contacts) list.push_back({c.name, rest.lambda(c.row), {}});
     return list;
@@ -158,7 +158,7 @@ std::string sentence(const Table& table, Scope scope, const char* theorem, const
 
 /// With e = 1 (or e -> 1 at small velocities) impacts never accumulate: between them λ̇ = 0, so that (29d) fails and
 /// only the mean impulse rate converges ([Tornambe] errata 2). Adds a warning for each such contact that carries q_R.
-void warn_of_endless_impacts(Certificate& t, const model::Model& m, const Rest& rest) {
+void warn_of_endless_impacts(Certificate& t, const model::Mechanics& m, const Rest& rest) {
     model::Workspace workspace(m);
     std::vector<double> values(static_cast<std::size_t>(m.layout().coefficients)), still(rest.q.size(), 0.0);
     m.system->coefficients(model::at(m, 0.0, rest.q, still), workspace.scratch(), values);
@@ -185,18 +185,18 @@ void add_stability_margin(Certificate& t, const InertiaBounds& inertia, const Po
 }
 
 /// Remark 2: the multipliers λ_i(0) are free, so that (q_R, 0, λ, γ) is a fixed point for every λ. γ_i = √g_i there.
-void add_fixed_points(Certificate& t, const model::Model& m, const Statics& statics) {
+void add_fixed_points(Certificate& t, const model::Mechanics& m, const Statics& statics) {
     for (const model::Contact& c : m.contacts)
         t.values.emplace_back("gamma " + c.name, std::sqrt(std::max(0.0, statics.positions()(c.row))));
 }
 
 /// Fewer coordinates are actuated than there are (p < n).
-bool under_actuated(const model::Model& m) { return static_cast<int>(m.settings->control->actuated.size()) < m.size(); }
+bool under_actuated(const model::Mechanics& m) { return static_cast<int>(m.control->actuated.size()) < m.size(); }
 
 /// Examines Theorem 6 and adds its rows and results to the certificate.
 void certify_springs(const Domain& domain, const Row& law, const std::vector<double>& from, long budget,
                      RegulationCertificate& out) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     Certificate& t = out.table;
     out.no_springs = statics_refusal(m, ContactModel::springs);
     out.with_springs = out.no_springs.empty();
@@ -272,7 +272,7 @@ void set_level(Certificate& t, Scope scope, const Uniqueness& unique, double pas
 
 }  // namespace
 
-RegulationCertificate certify_regulation(const model::Model& m, const RegulationOptions& o) {
+RegulationCertificate certify_regulation(const model::Mechanics& m, const RegulationOptions& o) {
     model::refuse_unsupported(m, model::Analysis::regulation);
     RegulationCertificate out;
     Certificate& t = out.table;
@@ -328,7 +328,7 @@ RegulationCertificate certify_regulation(const model::Model& m, const Regulation
                 {"b_upper", inertia.upper},
                 {"a_lower", bounds.lower},
                 {"a_upper", bounds.upper},
-                {"actuated", static_cast<double>(m.settings->control->actuated.size())}};
+                {"actuated", static_cast<double>(m.control->actuated.size())}};
     if (rest.found) {
         if (out.rigid == Scope::global) add_stability_margin(t, inertia, bounds);
         statics.at(rest.q);

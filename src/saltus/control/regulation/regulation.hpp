@@ -45,6 +45,6 @@ struct RegulationOptions {
 };
 
 /// Examines both theorems. Throws Error for a model without [control].
-RegulationCertificate certify_regulation(const model::Model& model, const RegulationOptions& options = {});
+RegulationCertificate certify_regulation(const model::Mechanics& model, const RegulationOptions& options = {});
 
 }  // namespace saltus::control

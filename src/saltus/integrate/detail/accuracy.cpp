@@ -10,7 +10,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -93,7 +93,7 @@ std::optional<double> GrowingRecord::first_above(double bound) const {
 
 // --- measuring ----------------------------------------------------------------------------------------------------
 
-AccuracyCheck::AccuracyCheck(const model::Model& model, AccuracyBounds bounds, bool rigid)
+AccuracyCheck::AccuracyCheck(const model::Mechanics& model, AccuracyBounds bounds, bool rigid)
     : model_(model),
       bounds_(bounds),
       rigid_(rigid),

@@ -58,7 +58,7 @@ private:
 class AccuracyCheck {
 public:
     /// `rigid`: penetration of contacts is an error; false for contacts with springs.
-    AccuracyCheck(const model::Model& model, AccuracyBounds bounds, bool rigid);
+    AccuracyCheck(const model::Mechanics& model, AccuracyBounds bounds, bool rigid);
 
     /// A pseudo-random number in (0, 1), the same sequence in every run.
     double fraction();
@@ -121,7 +121,7 @@ private:
     double allowed_balance() const;
     std::optional<Finding> first_finding(const Scale& scale) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const AccuracyBounds bounds_;
     const bool rigid_;
     std::uint64_t random_;

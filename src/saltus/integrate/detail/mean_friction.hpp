@@ -11,7 +11,7 @@ namespace saltus::integrate {
 
 /// Adds the mean friction forces of sliders (model::MeanFriction) to `reactions`, which have one entry for each element
 /// of the model. `coefficients` are those of the model at the same state.
-void add_mean_friction(const model::Model& model, std::span<const double> coefficients,
+void add_mean_friction(const model::Mechanics& model, std::span<const double> coefficients,
                        std::vector<trajectory::Reaction>& reactions);
 
 }  // namespace saltus::integrate

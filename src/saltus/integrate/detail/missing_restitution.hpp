@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -15,7 +15,7 @@ inline bool lacks_restitution(const model::Contact& contact) {
 }
 
 /// A warning that names the contacts with a mark, which were struck and have no restitution; empty if there are none.
-inline std::string missing_restitution_text(const model::Model& model, const std::vector<char>& struck) {
+inline std::string missing_restitution_text(const model::Mechanics& model, const std::vector<char>& struck) {
     constexpr std::size_t most_named = 4;  // obstacles of mass points have a contact for each point
     std::vector<std::string> names;
     std::size_t count = 0;

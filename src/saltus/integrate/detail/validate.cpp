@@ -8,8 +8,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/model/evaluate.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
+#include "saltus/model/feedback.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -25,7 +25,7 @@ constexpr double smallest_momentum = 1e-300;  // keeps the relative defect finit
 /// One validation; collects the largest defects and the complaints.
 class Check {
 public:
-    Check(const trajectory::Trajectory& t, const model::Model& m, double tolerance)
+    Check(const trajectory::Trajectory& t, const model::Mechanics& m, double tolerance)
         : t_(t), m_(m), tolerance_(tolerance), workspace_(m), terms_(m.layout()), rows_(element_rows(m)) {}
 
     Validation run(int samples) {
@@ -63,7 +63,7 @@ private:
                                          [](const trajectory::Event& e, double t) { return e.t < t; });
         const bool event = at != t_.events.end() && at->t == time;
         double q = 0.0, u = 0.0, speed = 1.0;
-        const model::SampledLaw* const sampled = model::sampled_law(m_);
+        const model::SampledLaw* const sampled = m_.sampled.get();
         bool reset = false;  // a jump of the model
         for (auto e = at; e != t_.events.end() && e->t == time; ++e)
             reset = reset || e->kind == trajectory::EventKind::jump;
@@ -150,7 +150,7 @@ private:
     }
 
     const trajectory::Trajectory& t_;
-    const model::Model& m_;
+    const model::Mechanics& m_;
     double tolerance_;
     model::Workspace workspace_;
     model::Terms terms_;
@@ -161,7 +161,7 @@ private:
 
 }  // namespace
 
-Validation validate(const trajectory::Trajectory& trajectory, const model::Model& model, double tolerance,
+Validation validate(const trajectory::Trajectory& trajectory, const model::Mechanics& model, double tolerance,
                     int samples) {
     return Check(trajectory, model, tolerance).run(samples);
 }

@@ -24,7 +24,7 @@ struct Validation {
 };
 
 /// Checks a trajectory at all joints, at all impacts, and at `samples` times on each step.
-Validation validate(const trajectory::Trajectory& trajectory, const model::Model& model, double tolerance = 1e-8,
+Validation validate(const trajectory::Trajectory& trajectory, const model::Mechanics& model, double tolerance = 1e-8,
                     int samples = 3);
 
 }  // namespace saltus::integrate

@@ -10,7 +10,7 @@
 
 namespace saltus::integrate {
 
-RepeatedRuns::RepeatedRuns(const model::Model& model, const EventDriven& method)
+RepeatedRuns::RepeatedRuns(const model::Mechanics& model, const EventDriven& method)
     : model_(&model),
       method_(method),
       tools_(std::make_unique<RunTools>(model, false, 1.0, method.contact_tolerance)) {}

@@ -14,7 +14,7 @@ struct RunTools;
 /// thread. The model must stay in its place.
 class RepeatedRuns {
 public:
-    RepeatedRuns(const model::Model& model, const EventDriven& method);
+    RepeatedRuns(const model::Mechanics& model, const EventDriven& method);
     ~RepeatedRuns();
     RepeatedRuns(RepeatedRuns&&) noexcept;
     RepeatedRuns& operator=(RepeatedRuns&&) noexcept;
@@ -24,7 +24,7 @@ public:
     void run(const Options& options, trajectory::Trajectory& motion);
 
 private:
-    const model::Model* model_;
+    const model::Mechanics* model_;
     EventDriven method_;
     std::unique_ptr<RunTools> tools_;
 };

@@ -10,7 +10,7 @@
 #include "saltus/integrate/event/detail/step_enclosure.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/friction/holding.hpp"
 
 namespace saltus::integrate {

@@ -10,7 +10,7 @@
 #include "saltus/base/linalg.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sets/contensou.hpp"
 #include "saltus/sets/ellipse.hpp"
 
@@ -46,7 +46,7 @@ void slip_vector(const FrictionPart& part, const SlipDirection& direction, const
 
 }  // namespace
 
-Dynamics::Dynamics(const model::Model& model, bool compliant, double stiffness)
+Dynamics::Dynamics(const model::Mechanics& model, bool compliant, double stiffness)
     : model_(model),
       n_(model.size()),
       compliant_(compliant),

@@ -25,11 +25,11 @@ namespace saltus::integrate {
 class Dynamics {
 public:
     /// With `compliant`, contacts are springs (the model's penalty, its k times `stiffness`) and never equations.
-    Dynamics(const model::Model& model, bool compliant, double stiffness);
+    Dynamics(const model::Mechanics& model, bool compliant, double stiffness);
     /// Becomes as it was made: no state was evaluated, the mode is initial_mode.
     void reset();
 
-    const model::Model& model() const { return model_; }
+    const model::Mechanics& model() const { return model_; }
     int size() const { return n_; }                ///< number n of coordinates
     int state_size() const { return 2 * n_ + 1; }  ///< q, u, and the work done on the system
     bool compliant() const { return compliant_; }
@@ -181,7 +181,7 @@ private:
     bool correct_independent(const std::vector<int>& rows, const std::vector<double>& defect, double* target);
     Matrix multiplier_matrix() const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const int n_;
     const bool compliant_;
     const double stiffness_;

@@ -5,7 +5,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -13,7 +13,7 @@ double coefficient(std::span<const double> values, model::Coefficient c, double 
     return c == model::no_coefficient ? otherwise : values[ix(c)];
 }
 
-std::vector<ElementRows> element_rows(const model::Model& model) {
+std::vector<ElementRows> element_rows(const model::Mechanics& model) {
     using trajectory::ElementKind;
     std::vector<ElementRows> list;
     const auto add = [&](ElementKind kind, std::size_t index, int normal, const model::Friction* friction) {
@@ -33,7 +33,7 @@ std::vector<ElementRows> element_rows(const model::Model& model) {
     return list;
 }
 
-std::vector<trajectory::Element> elements_of(const model::Model& model) {
+std::vector<trajectory::Element> elements_of(const model::Mechanics& model) {
     using trajectory::ElementKind;
     std::vector<trajectory::Element> list;
     for (const ElementRows& e : element_rows(model)) {
@@ -88,7 +88,7 @@ solvers::Law contact_law(const model::Contact& contact, std::span<const double> 
     return law;
 }
 
-const model::Friction* friction_of(const model::Model& m, const ElementRows& e) {
+const model::Friction* friction_of(const model::Mechanics& m, const ElementRows& e) {
     using trajectory::ElementKind;
     switch (e.kind) {
         case ElementKind::contact: return &m.contacts[ix(e.index)].friction;
@@ -99,7 +99,7 @@ const model::Friction* friction_of(const model::Model& m, const ElementRows& e) 
     return nullptr;
 }
 
-ElementsAndParts elements_and_parts(const model::Model& model) {
+ElementsAndParts elements_and_parts(const model::Mechanics& model) {
     using Shape = FrictionPart::Shape;
     ElementsAndParts out;
     for (const ElementRows& rows : element_rows(model)) {

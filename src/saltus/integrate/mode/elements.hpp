@@ -24,9 +24,9 @@ struct ElementRows {
 };
 
 /// The rows of all elements, in the order of trajectory::Trajectory::elements.
-std::vector<ElementRows> element_rows(const model::Model& model);
+std::vector<ElementRows> element_rows(const model::Mechanics& model);
 /// The same elements as a trajectory names them.
-std::vector<trajectory::Element> elements_of(const model::Model& model);
+std::vector<trajectory::Element> elements_of(const model::Mechanics& model);
 
 /// The numbers first, first + 1, ..., first + count − 1, to loop over.
 struct NumberRange {
@@ -87,7 +87,7 @@ struct ElementsAndParts {
     std::vector<FrictionPart> parts;
 };
 /// All elements of a model and their friction parts; the coefficients of the parts are not set.
-ElementsAndParts elements_and_parts(const model::Model& model);
+ElementsAndParts elements_and_parts(const model::Mechanics& model);
 
 /// Sets rows and shape of the part of an orthotropic law from the values of the coefficients: an ellipse, or the row of
 /// one axis if the other coefficient is at most Thresholds::flat_ellipse times the larger one. True if they changed.
@@ -101,7 +101,7 @@ SystemMode initial_mode(const ElementsAndParts& layout);
 bool any_part_slips(const ElementLayout& element, const SystemMode& mode);
 
 /// The friction of an element, or nullptr for clutches, which have none.
-const model::Friction* friction_of(const model::Model& model, const ElementRows& element);
+const model::Friction* friction_of(const model::Mechanics& model, const ElementRows& element);
 
 /// Sets the coefficients of sliding friction in a law: `mu`, and `mu_second` if the friction is orthotropic.
 void set_sliding(solvers::Law& law, const model::Friction& friction, std::span<const double> coefficients);

@@ -6,7 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 

@@ -9,7 +9,7 @@
 #include "saltus/integrate/mode/detail/gauss_rule.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
 
@@ -84,7 +84,7 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
 
 /// Collects the equations, slipping parts and known loads of the mode, and the terms that they need.
 bool ModeSeries::choose_equations(std::span<const char> watched) {
-    const model::Model& model = d_.model();
+    const model::Mechanics& model = d_.model();
     const model::Layout& layout = model.layout();
     const SystemMode& mode = d_.mode();
     rows_.assign(d_.equation_rows().begin(), d_.equation_rows().end());
@@ -291,7 +291,7 @@ void ModeSeries::slip_gradients(int k) {
 
 /// Order k of the loads that the state determines: forces of sliders and of springs.
 void ModeSeries::known_loads(int k) {
-    const model::Model& model = d_.model();
+    const model::Mechanics& model = d_.model();
     for (std::size_t l = 0; l < loads_.size(); ++l) {
         const KnownLoad& known = loads_[l];
         const ElementRows& rows = d_.elements()[ix(known.element)].rows;

@@ -7,7 +7,7 @@
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // How long a step of ModeSeries may be: by the size of the last terms, and by bounds on a complex disk.
 

@@ -7,7 +7,7 @@
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
 #include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // How ModeSeries finds the reactions of its equations, order by order, also where these are redundant.
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/linear/block_lu.hpp"
 
 namespace saltus::integrate {

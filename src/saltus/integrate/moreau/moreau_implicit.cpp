@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // With v = u⁺ − u the θ-method has the state (1−θ)q + θq⁺ and the velocity (1−θ)u + θu⁺ = u + θv in the force. From
 // q⁺ = q + Δt((1−θ)u + θu⁺) = q + Δt u + θΔt v follows
@@ -22,7 +22,7 @@ constexpr int block_size = 3;  // coordinates of one block of the sparse matrix:
 
 bool ImplicitForces::dense() const { return model_.size() <= max_dense_size; }
 
-ImplicitForces::ImplicitForces(const model::Model& model)
+ImplicitForces::ImplicitForces(const model::Mechanics& model)
     : model_(model),
       jacobians_(model.system->jacobians()),
       scratch_(ix(model.size())),
@@ -106,7 +106,7 @@ void ImplicitForces::add_stiffness(double factor, std::span<const double> u, std
                 f[ix(i)] += factor * values_[ix(e)] * u[ix(column)];
 }
 
-Stiffness::Stiffness(const model::Model& model)
+Stiffness::Stiffness(const model::Mechanics& model)
     : model_(model),
       workspace_(model),
       direction_(ix(model.size())),

@@ -22,7 +22,7 @@ namespace saltus::integrate::moreau {
 /// has the derivation.
 class ImplicitForces {
 public:
-    explicit ImplicitForces(const model::Model& model);
+    explicit ImplicitForces(const model::Mechanics& model);
 
     /// Whether the system gives derivatives and the factors of the matrix fit into memory.
     bool available() const { return available_; }
@@ -52,7 +52,7 @@ private:
     void analyse();
     double& element(const Place& place);
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     std::unique_ptr<model::Jacobians> jacobians_;
     std::vector<double> values_, scratch_, zero_rows_;
     std::vector<Place> places_;
@@ -67,7 +67,7 @@ private:
 /// them. The object keeps the vectors from one call to the next, so that the estimates improve.
 class Stiffness {
 public:
-    explicit Stiffness(const model::Model& model);
+    explicit Stiffness(const model::Mechanics& model);
     /// Forgets the vectors of earlier calls. Allocates nothing.
     void restart();
     /// Explicit steps are unstable for Δt ω > 2 and for Δt c/m > 2. The estimates are too low at first, hence the
@@ -102,7 +102,7 @@ private:
     /// change.
     double iterate(std::vector<double>& v) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     model::Workspace workspace_;
     std::vector<double> direction_, rate_direction_, moved_, force_, change_;
 };

@@ -13,7 +13,7 @@
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate::moreau {
 
@@ -72,7 +72,7 @@ std::string name_(const char* name, int i) { return name + std::to_string(i); }
 std::string name_(const char* name, int i, int j) { return name + std::to_string(i) + "_" + std::to_string(j); }
 
 /// Whether forces and mass have constant derivatives, so that one test of the stiffness is valid for all motions.
-bool constant_jacobian(const model::Model& model) {
+bool constant_jacobian(const model::Mechanics& model) {
     const model::SymbolicEquations& system = *model.system->symbolic();
     const model::Formulas& f = system.formulas();
     const expr::Kinds moving = expr::Kind::time | expr::Kind::position | expr::Kind::velocity;
@@ -94,7 +94,7 @@ bool constant_jacobian(const model::Model& model) {
 /// detail/moreau_lanes_kernel.inc and detail/moreau_lanes_rows.inc, whose comments explain them.
 class Emitter {
 public:
-    Emitter(const model::Model& model, const Moreau& method, const KernelRules& rules)
+    Emitter(const model::Mechanics& model, const Moreau& method, const KernelRules& rules)
         : w_(model, method.theta), rules_(rules), coordinates_(model.size()) {
         w_.tolerance = method.contact_tolerance;
         w_.literal = method.restitution == Restitution::literal;
@@ -1162,7 +1162,7 @@ private:
 
 }  // namespace
 
-std::string kernel_refusal(const model::Model& model, const Moreau& method, double t_max) {
+std::string kernel_refusal(const model::Mechanics& model, const Moreau& method, double t_max) {
     if (std::string why = LaneStepper::refusal(model, method); !why.empty()) return why;
     const double steps = t_max / method.h;
     if (!(steps < 2e9)) return "there are too many steps";
@@ -1182,7 +1182,7 @@ std::string kernel_refusal(const model::Model& model, const Moreau& method, doub
     return {};
 }
 
-MotionKernel emit_motion_kernel(const model::Model& model, const Moreau& method, const KernelRules& rules) {
+MotionKernel emit_motion_kernel(const model::Mechanics& model, const Moreau& method, const KernelRules& rules) {
     return Emitter(model, method, rules).kernel();
 }
 

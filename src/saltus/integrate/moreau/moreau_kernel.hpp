@@ -66,9 +66,9 @@ struct KernelRules {
 
 /// Why the kernel cannot make the motions of a model, or "" if it can. In addition to what lanes refuse: explicit steps
 /// of linear forces must be stable. The kernel tests other forces along each motion.
-std::string kernel_refusal(const model::Model& model, const Moreau& method, double t_max);
+std::string kernel_refusal(const model::Mechanics& model, const Moreau& method, double t_max);
 
 /// `kernel_refusal` must be empty.
-MotionKernel emit_motion_kernel(const model::Model& model, const Moreau& method, const KernelRules& rules);
+MotionKernel emit_motion_kernel(const model::Mechanics& model, const Moreau& method, const KernelRules& rules);
 
 }  // namespace saltus::integrate::moreau

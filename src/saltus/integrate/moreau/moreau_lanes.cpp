@@ -10,7 +10,7 @@
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate::moreau {
@@ -150,7 +150,7 @@ bool solve_alone(Work& w, std::size_t lane) {
 
 }  // namespace
 
-Work::Work(const model::Model& m, double part)
+Work::Work(const model::Mechanics& m, double part)
     : model(m),
       system((SALTUS_EXPECT(m.system->symbolic() != nullptr), *m.system->symbolic())),
       layout(m.layout()),
@@ -301,7 +301,7 @@ Work::Work(const model::Model& m, double part)
 
 using lanes::Work;
 
-std::string LaneStepper::refusal(const model::Model& model, const Moreau& method) {
+std::string LaneStepper::refusal(const model::Mechanics& model, const Moreau& method) {
     if (method.adaptive || method.implicit) return "steps are adaptive or implicit";
     if (std::string why = model::unsupported(model, model::Analysis::moreau_lanes); !why.empty()) return why;
     if (model.size() > lanes::max_coordinates) return "there are too many coordinates";
@@ -314,7 +314,7 @@ std::string LaneStepper::refusal(const model::Model& model, const Moreau& method
     return {};
 }
 
-LaneStepper::LaneStepper(const model::Model& model, const Moreau& method)
+LaneStepper::LaneStepper(const model::Mechanics& model, const Moreau& method)
     : work_(std::make_unique<Work>(model, method.theta)) {
     SALTUS_EXPECT(refusal(model, method).empty());
     work_->tolerance = method.contact_tolerance;

@@ -28,10 +28,10 @@ public:
     static constexpr std::size_t width = expr::Lanes::width;
 
     /// Why lanes cannot make the motions of a model, or "" if they can.
-    static std::string refusal(const model::Model& model, const Moreau& method);
+    static std::string refusal(const model::Mechanics& model, const Moreau& method);
 
     /// The model must outlive the stepper, and `refusal` must be empty. All lanes start at the model's initial state.
-    LaneStepper(const model::Model& model, const Moreau& method);
+    LaneStepper(const model::Mechanics& model, const Moreau& method);
     ~LaneStepper();
     LaneStepper(const LaneStepper&) = delete;
     LaneStepper& operator=(const LaneStepper&) = delete;

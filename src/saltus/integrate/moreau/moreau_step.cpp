@@ -75,7 +75,7 @@ void Cholesky::solve(std::span<double> x) {
 
 // --- the step -----------------------------------------------------------------------------------------------------
 
-Stepper::Stepper(const model::Model& model, const Moreau& method)
+Stepper::Stepper(const model::Mechanics& model, const Moreau& method)
     : model_(model),
       layout_(model.layout()),
       n_(ix(model.size())),

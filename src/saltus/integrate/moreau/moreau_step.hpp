@@ -15,7 +15,7 @@
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate::moreau {
 
@@ -72,7 +72,7 @@ private:
 /// moreau_step.cpp. A step with the same closed contacts as the step before does not allocate memory.
 class Stepper {
 public:
-    Stepper(const model::Model& model, const Moreau& method);
+    Stepper(const model::Mechanics& model, const Moreau& method);
 
     /// Prepares the point at which the motion starts (t, q, u are set). Contacts that are closed and do not approach
     /// count as held, so that they get no restitution in the first step.
@@ -171,7 +171,7 @@ private:
         }
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const model::Layout& layout_;
     const std::size_t n_;  // coordinates
     const double theta_, tolerance_;

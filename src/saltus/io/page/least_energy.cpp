@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::io {
 
@@ -25,7 +25,7 @@ constexpr double held_mass_ratio = 1e-12;  // an admissible share of motion belo
 
 }  // namespace
 
-LeastEnergy::LeastEnergy(const model::Model& model, int coordinate)
+LeastEnergy::LeastEnergy(const model::Mechanics& model, int coordinate)
     : model_(model),
       coordinate_(coordinate),
       admitter_(model, std::span<const int>(&coordinate_, 1)),

@@ -61,10 +61,10 @@ std::string studio_model_json(const StudioModel& s) {
         write_strings(j, "coordinates", m.coordinates);
         write_parameters(j, m);
         j.key("contacts").number(static_cast<double>(m.contacts.size()));
-        j.key("controlled").boolean(m.settings->control.has_value());
+        j.key("controlled").boolean(m.control != nullptr);
         if (defaults.t_end) j.key("t_end").number(*defaults.t_end, all_digits);
         j.key("method").string(defaults.method);
-        write_strings(j, "warnings", m.settings->warnings);
+        write_strings(j, "warnings", m.warnings);
         j.close('}');
     }
     j.close('}');

@@ -8,6 +8,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 #include "saltus/model/settings.hpp"
@@ -154,14 +155,14 @@ std::string matrix_text(const Matrix& K) {
 /// Control, penalty, perturbation, defaults of the simulation, and how far the initial state was moved.
 std::string block_lines(const Model& m, const Inspection& i) {
     std::string text;
-    if (m.settings->control) {
-        text += fmt::format("  control     on {}: {}Kv {}; closed loop, its potential counts in the energy\n",
-                            listing(m.settings->control->actuated),
-                            m.settings->control->shaping.empty()
-                                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.settings->control->Kp),
-                                              numbers(m.settings->control->reference))
-                                : fmt::format("shaped potential {}, ", m.settings->control->shaping),
-                            matrix_text(m.settings->control->Kv));
+    if (m.control) {
+        text += fmt::format(
+            "  control     on {}: {}Kv {}; closed loop, its potential counts in the energy\n",
+            listing(m.control->actuated),
+            m.control->shaping.empty()
+                ? fmt::format("Kp {}, reference {}, ", matrix_text(m.control->Kp), numbers(m.control->reference))
+                : fmt::format("shaped potential {}, ", m.control->shaping),
+            matrix_text(m.control->Kv));
         const model::Outputs* const outputs = m.outputs.get();
         if (outputs != nullptr && !outputs->tracked.empty())
             text += "              the reference moves; its value at t = 0 is shown\n";
@@ -375,12 +376,12 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
         {"rows", i.active_rows}, {"rank", i.rank ? Json(*i.rank) : Json()}, {"redundant", redundant_json(i)}};
     const PerturbationIndex index = perturbation_index(m);
     j["perturbation_index"] = {{"free", index.free}, {"largest", index.largest}};
-    if (m.settings->control)
-        j["control"] = {{"actuated", m.settings->control->actuated},
-                        {"Kp", matrix_json(m.settings->control->Kp)},
-                        {"Kv", matrix_json(m.settings->control->Kv)},
-                        {"reference", m.settings->control->reference},
-                        {"shaping", m.settings->control->shaping}};
+    if (m.control)
+        j["control"] = {{"actuated", m.control->actuated},
+                        {"Kp", matrix_json(m.control->Kp)},
+                        {"Kv", matrix_json(m.control->Kv)},
+                        {"reference", m.control->reference},
+                        {"shaping", m.control->shaping}};
     if (m.perturbable) j["perturbation"] = {{"applied", m.perturbed}};
     j["simulate"] = simulate_json(m);
     j["start_moved"] = m.start_moved;

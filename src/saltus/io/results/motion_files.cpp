@@ -15,7 +15,7 @@
 #include "saltus/io/results/detail/write_stream.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/result_folder.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::io {
 
@@ -94,7 +94,7 @@ void add_text(ResultFolder& folder, const char* name, const std::function<void(c
 
 }  // namespace
 
-MotionFiles::MotionFiles(const model::Model& model, ResultFolder* folder, bool json)
+MotionFiles::MotionFiles(const model::Mechanics& model, ResultFolder* folder, bool json)
     : folder_(folder), spools_(std::make_unique<Spools>(place_for_spools(folder), json)) {
     spools_->names.coordinates = model.coordinates;
     spools_->names.elements = integrate::elements_of(model);

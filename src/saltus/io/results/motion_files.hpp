@@ -25,7 +25,7 @@ inline constexpr const char* trajectory_name = "trajectory.h5";
 class MotionFiles {
 public:
     /// `folder`: for result files; null: none. `json`: the JSON document is printed.
-    MotionFiles(const model::Model& model, ResultFolder* folder, bool json);
+    MotionFiles(const model::Mechanics& model, ResultFolder* folder, bool json);
     ~MotionFiles();
     MotionFiles(const MotionFiles&) = delete;
     MotionFiles& operator=(const MotionFiles&) = delete;

@@ -4,6 +4,7 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
 
@@ -288,9 +289,9 @@ void Builder::shape_potential(const ControlDescription& c, std::size_t actuated)
     f_.U = parse(c.shaping, "shaping in [control]", expr::position);
     local_names_.clear();
     if (!c.reference.empty())
-        settings_.warnings.push_back("the reference in [control] is not used: shaping says where the system shall go");
+        model_.warnings.push_back("the reference in [control] is not used: shaping says where the system shall go");
     if (c.Kp.given() && c.shaping.source.text.find("Kp") == std::string::npos)
-        settings_.warnings.push_back("Kp in [control] is not used: shaping takes its place and does not mention it");
+        model_.warnings.push_back("Kp in [control] is not used: shaping takes its place and does not mention it");
 }
 
 /// Stores the values of the loop in the model, and warns of gains that have no effect or the wrong sign.
@@ -318,34 +319,33 @@ void Builder::describe_loop(const ControlDescription& c, const std::vector<std::
     }
     loop.shaping = c.shaping.source.text;
     if (!c.Kp.given() && !c.Kv.given() && !c.shaping.given)
-        settings_.warnings.push_back("[control] has no gains: it does nothing");
+        model_.warnings.push_back("[control] has no gains: it does nothing");
     const auto warn = [&](const Matrix& K, const std::string& name) {
         if (symmetric_spectrum(0.5 * (K + K.transpose())).smallest < 0.0)
-            settings_.warnings.push_back(name +
-                                         " in [control] is not positive semidefinite: it drives the system away");
+            model_.warnings.push_back(name + " in [control] is not positive semidefinite: it drives the system away");
     };
     if (!c.shaping.given) warn(loop.Kp, "Kp");
     warn(loop.Kv, "Kv");
     if (c.period.given) {
-        settings_.warnings.push_back(
+        model_.warnings.push_back(
             "[control] samples: its force is held between samples, as the position of the coordinates NAME_hold; "
             "certificates of regulation do not treat it");
         return;
     }
     if (c.velocity.word == "estimated") {
-        settings_.warnings.push_back(
+        model_.warnings.push_back(
             "[control] estimates velocities: the filter has the coordinates NAME_filter, of which only the velocities "
             "have a meaning; certificates of regulation do not treat it");
         return;
     }
     if (c.saturation.given || !c.saturation_of.empty()) {
         // The loop of the model is a linear law or a shaped potential, and what judges it relies on that.
-        settings_.warnings.push_back(
+        model_.warnings.push_back(
             "[control] has saturation: its force is one of the other forces f and has no potential; certificates of "
             "regulation do not treat it");
         return;
     }
-    settings_.control = std::move(loop);
+    model_.control = std::make_shared<const ControlLoop>(std::move(loop));
 }
 
 }  // namespace saltus::model

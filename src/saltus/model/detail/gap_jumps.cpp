@@ -82,17 +82,17 @@ void Builder::refuse_jump(Expr e, const std::string& what, const Place& place) {
     };
     if (!found.jump) {
         if (!found.decided)
-            settings_.warnings.push_back(what + " switches: it is continuous at " +
-                                         counted(static_cast<std::size_t>(found.points), "point") +
-                                         " of its switching surfaces that were sampled, which is no proof");
+            model_.warnings.push_back(what + " switches: it is continuous at " +
+                                      counted(static_cast<std::size_t>(found.points), "point") +
+                                      " of its switching surfaces that were sampled, which is no proof");
         if (found.doubt)
-            settings_.warnings.push_back(what + ' ' + found.doubt->reason +
-                                         (found.doubt->at.empty() ? "" : " near " + place_text(found.doubt->at)) +
-                                         ": not examined, and a motion that passes there may be wrong");
+            model_.warnings.push_back(what + ' ' + found.doubt->reason +
+                                      (found.doubt->at.empty() ? "" : " near " + place_text(found.doubt->at)) +
+                                      ": not examined, and a motion that passes there may be wrong");
         else if (found.limits > 0)
-            settings_.warnings.push_back(what +
-                                         " has a denominator that vanishes: samples around its zeros show a limit, "
-                                         "which is no proof");
+            model_.warnings.push_back(what +
+                                      " has a denominator that vanishes: samples around its zeros show a limit, "
+                                      "which is no proof");
         return;
     }
     throw Error(fmt::format("{} jumps from {:.6g} to {:.6g} at {} ({})", what, found.jump->before, found.jump->after,

@@ -25,7 +25,7 @@ struct NamedElement {
     bool normal = false;  ///< has a normal force that is a reaction
 };
 
-std::vector<NamedElement> named_elements(const Model& m) {
+std::vector<NamedElement> named_elements(const Mechanics& m) {
     std::vector<NamedElement> list;
     for (const Contact& c : m.contacts) list.push_back({c.name, c.friction.dimension, true, true});
     for (const Constraint& c : m.constraints) list.push_back({c.name, c.friction.dimension, false, true});
@@ -95,7 +95,7 @@ WithoutCalls replace_calls(const expr::Source& source, std::span<const std::stri
     return out;
 }
 
-std::optional<ElementQuantity> element_quantity(const Model& model, std::string_view function,
+std::optional<ElementQuantity> element_quantity(const Mechanics& model, std::string_view function,
                                                 std::string_view argument, const Place& place) {
     using What = ElementQuantity::What;
     ElementQuantity quantity;
@@ -158,15 +158,6 @@ long SampledLaw::first_after(double t) const {
     return static_cast<long>(std::floor(t / period + rounding)) + 1;
 }
 
-std::span<const MeanFriction> mean_frictions(const Model& model) {
-    if (!model.outputs) return {};
-    return model.outputs->mean_friction;
-}
-
-const SampledLaw* sampled_law(const Model& model) {
-    return model.outputs != nullptr ? model.outputs->sampled.get() : nullptr;
-}
-
 bool has_outputs(const Model& model) { return model.outputs != nullptr && !model.outputs->list.empty(); }
 
 void Outputs::evaluate(double t, std::span<const double> q, std::span<const double> u, std::span<const double> values,
@@ -197,10 +188,7 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         outputs->tracked.push_back({r.coordinate, described.size()});
         described.push_back(std::move(o));
     }
-    outputs->sampled = sampled_;
-    outputs->mean_friction = mean_friction_;
-    outputs->damping_left_out = d_.penalty && d_.penalty->has_damping() && !options_.penalty;
-    if (described.empty() && !outputs->sampled && !outputs->damping_left_out && mean_friction_.empty()) return nullptr;
+    if (described.empty()) return nullptr;
     expr::Graph graph;
     const Expr t = graph.symbol("t", expr::time);
     std::vector<Expr> positions, speeds, quantities, values;

@@ -87,8 +87,8 @@ void Builder::regularise_mass() {
     for (Eigen::Index i = 0; i < size; ++i)
         if (std::abs(before.smallest_direction(i)) > printed_component)
             names += (names.empty() ? "" : ", ") + model_.coordinates[static_cast<std::size_t>(i)] + "'";
-    settings_.warnings.push_back("the mass matrix is singular (no inertia along " + names +
-                                 "); the constraints make it regular");
+    model_.warnings.push_back("the mass matrix is singular (no inertia along " + names +
+                              "); the constraints make it regular");
 }
 
 }  // namespace saltus::model

@@ -8,8 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/systems/detail/expression_system.hpp"
 
 namespace saltus::model {
@@ -70,7 +69,7 @@ Expr cancelled_sum(expr::Graph& g, const std::vector<Expr>& summands) {
     return sum;
 }
 
-Model with_potential(const Model& model, const std::function<Expr(Formulas&)>& potential) {
+Mechanics with_potential(const Mechanics& model, const std::function<Expr(Formulas&)>& potential) {
     const SymbolicEquations* const symbolic = model.system->symbolic();
     SALTUS_EXPECT(symbolic != nullptr);
     Formulas f = symbolic->formulas();
@@ -81,7 +80,7 @@ Model with_potential(const Model& model, const std::function<Expr(Formulas&)>& p
         f.f[i] = cancelled_sum(f.graph, {f.f[i], by(f.U), f.graph.neg(by(old))});
     }
     drop_vanishing_parts(f, model.p);
-    Model out = model;
+    Mechanics out = model;
     out.system = std::make_shared<ExpressionSystem>(std::move(f));
     return out;
 }
@@ -113,15 +112,14 @@ Expr add_plane_friction(Formulas& f, const Slider& slider, std::span<const Expr>
 
 }  // namespace
 
-Model with_sliding(const Model& model, const std::vector<int>& signs) {
+Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs) {
     const SymbolicEquations* const symbolic = model.system->symbolic();
     SALTUS_EXPECT(symbolic != nullptr && signs.size() == model.sliders.size());
     Formulas f = symbolic->formulas();
     expr::Graph& g = f.graph;
     const int first_slip = static_cast<int>(f.constraints.size() + f.gaps.size());
-    Model out = model;
+    Mechanics out = model;
     out.sliders.clear();
-    Settings settings = *model.settings;
     std::vector<std::pair<Expr, Expr>> magnitudes;  // |γ| → sign γ
     for (std::size_t k = 0; k < signs.size(); ++k) {
         const Slider& slider = model.sliders[k];
@@ -140,7 +138,6 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
             SALTUS_EXPECT(slider.friction.law == FrictionLaw::coulomb ||
                           slider.friction.law == FrictionLaw::orthotropic);
             f.regions.push_back(add_plane_friction(f, slider, gammas));
-            settings.regions.push_back("friction of '" + slider.name + "' slides");
             continue;
         }
         SALTUS_EXPECT(slider.friction.law == FrictionLaw::coulomb && slider.friction.dimension == 1);
@@ -153,14 +150,12 @@ Model with_sliding(const Model& model, const std::vector<int>& signs) {
         for (std::size_t i = 0; i < f.u.size(); ++i)
             f.f[i] = g.add(f.f[i], g.mul(force, expr::Derivative(g, f.u[i])(gamma)));
         f.regions.push_back(signed_gamma);
-        settings.regions.push_back((signs[k] > 0 ? "slip of '" : "-slip of '") + slider.name + "' > 0");
     }
     expr::Substitution replace(g, magnitudes);
     for (Expr& force : f.f) force = replace(force);
     for (Expr& c : f.coefficients) c = replace(c);
     f.R = replace(f.R);
     out.system = std::make_shared<ExpressionSystem>(std::move(f));
-    out.settings = std::make_shared<const Settings>(std::move(settings));
     return out;
 }
 

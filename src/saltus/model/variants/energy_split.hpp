@@ -21,7 +21,7 @@ expr::Expr cancelled_sum(expr::Graph& graph, const std::vector<expr::Expr>& summ
 /// graph. A component of f that is proved to vanish for u = 0 gets exactly that form.
 ///
 /// The model must consist of expressions (System::symbolic).
-Model with_potential(const Model& model, const std::function<expr::Expr(Formulas&)>& potential);
+Mechanics with_potential(const Mechanics& model, const std::function<expr::Expr(Formulas&)>& potential);
 
 /// The model in which some sliders slide in one direction for ever: the friction −sign μ F_N ∂γ/∂u of each of them is
 /// a smooth force, and |γ| in the formulas is sign·γ. `signs` has one entry for each slider: 1 or −1 (the sign of its
@@ -32,6 +32,6 @@ Model with_potential(const Model& model, const std::function<expr::Expr(Formulas
 ///
 /// The model must consist of expressions. The sliders that slide must have Coulomb friction along one direction, or
 /// Coulomb or orthotropic friction in a plane.
-Model with_sliding(const Model& model, const std::vector<int>& signs);
+Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs);
 
 }  // namespace saltus::model

@@ -8,7 +8,7 @@
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/symbol_sets.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::orbit {
@@ -75,7 +75,7 @@ std::pair<Vector, Vector> position_range(const trajectory::Trajectory& motion) {
     return {low, high};
 }
 
-std::vector<Eigen::Index> free_positions(const model::Model& model) {
+std::vector<Eigen::Index> free_positions(const model::Mechanics& model) {
     std::vector<Eigen::Index> list;
     const model::SymbolicEquations* const symbolic = model.system->symbolic();
     if (symbolic == nullptr) return list;

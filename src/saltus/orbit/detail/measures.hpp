@@ -28,7 +28,7 @@ Vector sizes(const trajectory::Trajectory& motion);
 /// This follows from the formulas: kinetic energy, dissipation, forces, gaps, constraints, slip velocities and
 /// coefficients do not contain the position, and the potential energy is linear in it with a factor that contains no
 /// position. Without formulas there are none.
-std::vector<Eigen::Index> free_positions(const model::Model& model);
+std::vector<Eigen::Index> free_positions(const model::Mechanics& model);
 
 /// Where the motion is in its simplest mode: the middle of the longest arc with the fewest closed elements. Derivatives
 /// by the state exist there.

@@ -41,7 +41,7 @@ std::pair<double, double> extrapolate(const std::vector<std::pair<double, double
     return {best, error};
 }
 
-std::pair<double, std::string> nearest_gap(const model::Model& m, const trajectory::Trajectory& motion,
+std::pair<double, std::string> nearest_gap(const model::Mechanics& m, const trajectory::Trajectory& motion,
                                            const std::string& only) {
     constexpr int samples = 200;    // of an arc
     constexpr int bisections = 50;  // to rounding of the time; the minimum is then exact to rounding

@@ -25,7 +25,7 @@ std::pair<double, double> extrapolate(const std::vector<std::pair<double, double
 
 /// The least minimum of a gap on an arc on which the contact is open, relative to the largest gap, and the name of
 /// the contact; 1 and no name if no gap has a minimum. `only`: of this contact; "": of all.
-std::pair<double, std::string> nearest_gap(const model::Model& model, const trajectory::Trajectory& motion,
+std::pair<double, std::string> nearest_gap(const model::Mechanics& model, const trajectory::Trajectory& motion,
                                            const std::string& only);
 
 /// Where a curve of special points over two parameters begins.

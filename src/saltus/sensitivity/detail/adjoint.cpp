@@ -54,7 +54,7 @@ struct Demand {
 // start, and evaluated there for each variable.
 class Backward {
 public:
-    Backward(const model::Model& model, const integrate::Recording& recording,
+    Backward(const model::Mechanics& model, const integrate::Recording& recording,
              std::shared_ptr<integrate::Dynamics> dynamics, const Options& options, Sensitivity& out)
         : recording_(recording),
           out_(out),
@@ -257,7 +257,7 @@ private:
 
 }  // namespace
 
-bool backwards(const model::Model& model, const integrate::Recording& recording,
+bool backwards(const model::Mechanics& model, const integrate::Recording& recording,
                std::shared_ptr<integrate::Dynamics> dynamics, const Output& output, const Options& options,
                Sensitivity& out) {
     return Backward(model, recording, std::move(dynamics), options, out).run(output);

@@ -13,7 +13,7 @@ namespace saltus::sensitivity {
 
 namespace {}  // namespace
 
-bool forwards(const model::Model& model, const integrate::Recording& recording,
+bool forwards(const model::Mechanics& model, const integrate::Recording& recording,
               std::shared_ptr<integrate::Dynamics> dynamics, const Options& options, Sensitivity& out) {
     Tangent tangent(model, recording, out.with_respect_to, std::move(dynamics));
     if (!tangent.linearised.available()) return false;

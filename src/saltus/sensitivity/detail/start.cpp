@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sensitivity/saltation/detail/impact_map.hpp"
 
 namespace saltus::sensitivity {
@@ -30,7 +30,7 @@ bool changes(const Eigen::RowVectorXd& change, const Eigen::RowVectorXd& directi
 }  // namespace
 
 Matrix initial_directions(const Tangent& tangent, const std::vector<Variable>& variables) {
-    const model::Model& model = tangent.model();
+    const model::Mechanics& model = tangent.model();
     const int n = model.size(), parameters = model.layout().parameters;
     Matrix out = Matrix::Zero(static_cast<Eigen::Index>(variables.size()), tangent.columns());
     for (std::size_t j = 0; j < variables.size(); ++j) {
@@ -57,7 +57,7 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
     Matrix position, velocity;
     x.linearised.gather(Function::position, change.t, state, {}, {}, position);
     x.linearised.gather(Function::velocity, change.t, state, {}, {}, velocity);
-    const model::Model& m = x.model();
+    const model::Mechanics& m = x.model();
     for (std::size_t k = 0; k < change.mode_after->elements.size(); ++k) {
         const integrate::ElementLayout& e = x.dynamics.elements()[k];
         const auto i = static_cast<std::size_t>(e.rows.index);

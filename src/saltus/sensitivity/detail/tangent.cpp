@@ -12,7 +12,8 @@ namespace saltus::sensitivity {
 namespace {
 
 /// The equations of motion as if they were new.
-std::shared_ptr<integrate::Dynamics> ready_equations(const model::Model& model, const integrate::Recording& recording,
+std::shared_ptr<integrate::Dynamics> ready_equations(const model::Mechanics& model,
+                                                     const integrate::Recording& recording,
                                                      std::shared_ptr<integrate::Dynamics> of_run) {
     if (of_run == nullptr)
         return std::make_shared<integrate::Dynamics>(model, recording.compliant, recording.stiffness);
@@ -22,7 +23,7 @@ std::shared_ptr<integrate::Dynamics> ready_equations(const model::Model& model, 
 
 }  // namespace
 
-Tangent::Tangent(const model::Model& model, const integrate::Recording& recording,
+Tangent::Tangent(const model::Mechanics& model, const integrate::Recording& recording,
                  const std::vector<Variable>& variables, std::shared_ptr<integrate::Dynamics> of_run)
     : equations_(ready_equations(model, recording, std::move(of_run))),
       dynamics(*equations_),

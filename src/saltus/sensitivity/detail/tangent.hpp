@@ -20,8 +20,8 @@ class Tangent {
 public:
     /// `of_run`: the equations of motion of the run, which this object alone uses from now on
     /// (integrate::RecordedMotion::dynamics). Null: they are made.
-    Tangent(const model::Model& model, const integrate::Recording& recording, const std::vector<Variable>& variables,
-            std::shared_ptr<integrate::Dynamics> of_run = nullptr);
+    Tangent(const model::Mechanics& model, const integrate::Recording& recording,
+            const std::vector<Variable>& variables, std::shared_ptr<integrate::Dynamics> of_run = nullptr);
     ~Tangent();
 
     int n() const { return dynamics.size(); }                                ///< number of coordinates
@@ -30,7 +30,7 @@ public:
     const std::vector<int>& varied() const { return parameters_; }           ///< their numbers, ascending
     int column_of(const Variable& variable) const;                           ///< the column of its initial value
     Eigen::RowVectorXd columns_of(const Vector& all) const;  ///< selects these columns from (t, q, u, all parameters)
-    const model::Model& model() const { return dynamics.model(); }
+    const model::Mechanics& model() const { return dynamics.model(); }
 
     /// Puts the dynamics into a recorded mode and determines its equations at the state x = (q, u, …).
     void set_mode(const integrate::SystemMode& mode, double t, const double* x) { dynamics.set_mode(mode, t, x); }

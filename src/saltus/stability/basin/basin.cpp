@@ -10,7 +10,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/basin/detail/basin_engine.hpp"
 #include "saltus/stability/basin/detail/basin_refine.hpp"
@@ -43,7 +43,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// does not depend on threads or interruptions.
 class Run {
 public:
-    Run(const model::Model& model, const BasinOptions& options, BasinRecord record)
+    Run(const model::Mechanics& model, const BasinOptions& options, BasinRecord record)
         : model_(model), options_(options), record_(std::move(record)) {
         if (options.equilibria) {
             out_.periods = options.equilibria->periods;
@@ -391,7 +391,7 @@ private:
                 " motions that were examined are inaccurate, so that labels may be wrong; the first: " + reason);
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const BasinOptions& options_;
     BasinRecord record_;
     Decision decision_;
@@ -420,7 +420,7 @@ void BasinRecord::append(std::size_t count, std::size_t coordinates) {
     q.resize(all * coordinates, 0.0);
 }
 
-Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record) {
+Basin basin(const model::Mechanics& model, const BasinOptions& options, BasinRecord record) {
     model::refuse_elements(model, model::Analysis::basin);
     SALTUS_EXPECT(options.axes.size() == options.components.size() && options.t_max > 0.0);
     return Run(model, options, std::move(record)).run();

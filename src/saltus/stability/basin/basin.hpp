@@ -165,6 +165,6 @@ struct Basin {
 /// Simulates a motion from every start and determines where it ends. `record` is the record of an earlier run with the
 /// same options, to be continued. The result does not depend on the number of threads, on lanes, or on where an earlier
 /// run was interrupted.
-Basin basin(const model::Model& model, const BasinOptions& options, BasinRecord record = {});
+Basin basin(const model::Mechanics& model, const BasinOptions& options, BasinRecord record = {});
 
 }  // namespace saltus::stability

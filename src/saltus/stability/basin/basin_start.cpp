@@ -6,7 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -23,7 +23,7 @@ constexpr int rounds_from_start = 30, max_rounds = 50;
 
 }  // namespace
 
-Admitter::Admitter(const model::Model& model, std::span<const int> held)
+Admitter::Admitter(const model::Mechanics& model, std::span<const int> held)
     : model_(model),
       layout_(model.layout()),
       workspace_(model),

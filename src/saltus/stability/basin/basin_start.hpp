@@ -25,7 +25,7 @@ enum class Admission : unsigned char {
 class Admitter {
 public:
     /// `held` are indices of components of (q, u). The model must outlive this object.
-    Admitter(const model::Model& model, std::span<const int> held);
+    Admitter(const model::Mechanics& model, std::span<const int> held);
 
     /// Changes q and u in place. If the result is `inadmissible` then their values are not usable.
     Admission admit(std::span<double> q, std::span<double> u);
@@ -50,7 +50,7 @@ private:
     std::optional<Vector> nearest(const Vector& q, const Vector& start, const std::vector<char>& held);
     Step step(const std::vector<int>& rows, const Vector& b, const std::vector<char>& held) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const model::Layout& layout_;
     model::Workspace workspace_;
     model::Terms terms_;

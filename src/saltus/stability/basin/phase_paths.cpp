@@ -6,7 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/basin/detail/basin_motion.hpp"
 
 namespace saltus::stability {
@@ -92,7 +92,7 @@ std::vector<PathStart> tip_starts(const PlaneAxes& p, const Basin& basin, int co
 
 class PathMaker {
 public:
-    PathMaker(const model::Model& model, const BasinOptions& options, const PlaneAxes& plane)
+    PathMaker(const model::Mechanics& model, const BasinOptions& options, const PlaneAxes& plane)
         : model_(model), options_(options), plane_(plane) {}
 
     PhasePath make(const PathStart& from) const {
@@ -143,14 +143,14 @@ private:
         path.points.push_back(p);
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const BasinOptions& options_;
     const PlaneAxes& plane_;
 };
 
 }  // namespace
 
-std::vector<PhasePath> phase_paths(const model::Model& model, const BasinOptions& options, const Basin& basin,
+std::vector<PhasePath> phase_paths(const model::Mechanics& model, const BasinOptions& options, const Basin& basin,
                                    int count) {
     const std::optional<PlaneAxes> plane = plane_of(options);
     if (!plane) return {};

@@ -18,7 +18,7 @@ struct PhasePath {
 /// equilibrium set of positive length two motions that leave its tips. The plane is that of the two axes with more than
 /// one value; the result is empty if there are not exactly two. Tips exist if one axis is a coordinate and the other
 /// one its velocity. The motions are event-driven, up to BasinOptions::t_max, and are thinned for drawing.
-std::vector<PhasePath> phase_paths(const model::Model& model, const BasinOptions& options, const Basin& basin,
+std::vector<PhasePath> phase_paths(const model::Mechanics& model, const BasinOptions& options, const Basin& basin,
                                    int count);
 
 }  // namespace saltus::stability

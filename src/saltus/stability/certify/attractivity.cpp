@@ -11,9 +11,9 @@
 
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
+#include "saltus/model/symbolic.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/known_levels.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
@@ -53,7 +53,7 @@ constexpr long max_raising_boxes = 20'000;
 
 class Attractivity {
 public:
-    Attractivity(const model::Model& model, const CertifyOptions& options) : model_(model), options_(options) {}
+    Attractivity(const model::Mechanics& model, const CertifyOptions& options) : model_(model), options_(options) {}
 
     Certificate certify() {
         certificate_.theorem = Theorem::attractivity;
@@ -63,7 +63,7 @@ public:
         if (!enclosure) return not_examined(why);
         const Enclosure& e = *enclosure;
         const StationaryPoint equilibrium = find_minimum(e, options_.at.empty() ? model_.q0 : options_.at);
-        certificate_.warnings = model_.settings->warnings;
+        certificate_.warnings = model_.warnings;
         const StationaryBox box = enclose_equilibrium(e, equilibrium);
         const Interval U_e = e.potential(box.proved() ? box.q : point_box(list_of(equilibrium.q)));
         const AdmissibleSet set(e, U_e, options_.stop);
@@ -402,7 +402,7 @@ private:
     /// with clutches. Contacts and constraints with friction have other sets for each combination of closed gaps and
     /// signs.
     static bool has_convex_statics(const Enclosure& e) {
-        const model::Model& m = e.model();
+        const model::Mechanics& m = e.model();
         if (!m.contacts.empty() || !frictional_constraints(e).empty() || !e.smooth || !e.forces_vanish_at_rest)
             return false;
         const Box all = whole_space(static_cast<std::size_t>(e.size()));
@@ -474,7 +474,7 @@ private:
             part("angle", levels.closing);
         }
         part("U", levels.stationary);
-        if (!model_.settings->regions.empty()) part("region", levels.region);
+        if (!model_.system->symbolic()->formulas().regions.empty()) part("region", levels.region);
         if (negative_damping) part("damping", levels.damping);
         if (std::isfinite(levels.other_equilibria.value)) part("equilibria", levels.other_equilibria);
         for (const auto& [name, p] : {std::pair<const char*, const LevelPart*>{"inertia", &levels.inertia},
@@ -569,7 +569,7 @@ private:
             certificate_.eigenvalues.emplace_back(x.real(), x.imag());
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const CertifyOptions& options_;
     std::optional<KnownLevels> known_;
     bool exact_levels_ = false;  // condition 1 is proved, so that the theory of equilibrium sets applies
@@ -578,7 +578,7 @@ private:
 
 }  // namespace
 
-Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options) {
+Certificate certify_attractivity(const model::Mechanics& model, const CertifyOptions& options) {
     model::refuse_elements(model, model::Analysis::attractivity);
     return Attractivity(model, options).certify();
 }

@@ -25,6 +25,6 @@ struct CertifyOptions {
 /// equilibrium, condition 8 belongs to Corollary 3 too, and gaps have the accelerations Wᵀu̇ + Ẇᵀu.
 ///
 /// A model that cannot be examined gives an inconclusive certificate with the reason; nothing is thrown.
-proof::Certificate certify_attractivity(const model::Model& model, const CertifyOptions& options = {});
+proof::Certificate certify_attractivity(const model::Mechanics& model, const CertifyOptions& options = {});
 
 }  // namespace saltus::stability

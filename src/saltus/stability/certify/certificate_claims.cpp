@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/feedback.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/enclosure.hpp"
 #include "saltus/stability/certify/detail/claims/instability_claims.hpp"
 #include "saltus/stability/certify/detail/claims/linear_claims.hpp"
@@ -30,11 +30,10 @@ constexpr std::size_t max_periodic = 3;
 
 /// Why certificates do not exist for such models; empty if they do. Feedback and `impact = "energy"` belong to the
 /// theorem of regulation.
-std::string unsupported(const model::Model& m, Theorem theorem = Theorem::attractivity) {
+std::string unsupported(const model::Mechanics& m, Theorem theorem = Theorem::attractivity) {
     const bool regulation = theorem == Theorem::regulation;
-    if (m.settings->control && !regulation) return "feedback is not certified";
-    if (regulation && (!m.settings->control || !m.settings->control->shaping.empty()))
-        return "only PD feedback is certified";
+    if (m.control && !regulation) return "feedback is not certified";
+    if (regulation && (!m.control || !m.control->shaping.empty())) return "only PD feedback is certified";
     if (regulation && (!m.sliders.empty() || !m.constraints.empty()))
         return "regulation is certified without sliders and constraints";
     if (!m.clutches.empty()) return "clutches are not certified";
@@ -84,7 +83,7 @@ CertifiedCondition row_of(const std::string& id, const std::string& text, ClaimL
 
 /// Why no claims can be written: the model has no enclosures (`e` is null, `reason` says why) or something that
 /// certificates do not treat, or the verdict is not the one that is certified. Empty if there is no obstacle.
-std::string obstacle(const model::Model& model, const Enclosure* e, const std::string& reason,
+std::string obstacle(const model::Mechanics& model, const Enclosure* e, const std::string& reason,
                      const Certificate& certificate, Outcome certified) {
     if (e == nullptr) return reason;
     if (std::string why = unsupported(model); !why.empty()) return why;
@@ -93,7 +92,7 @@ std::string obstacle(const model::Model& model, const Enclosure* e, const std::s
     return {};
 }
 
-CertifiedStatement attractivity_claims(const model::Model& model, const Certificate& certificate,
+CertifiedStatement attractivity_claims(const model::Mechanics& model, const Certificate& certificate,
                                        const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
@@ -123,7 +122,7 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
 }
 
 /// [Leine] Theorem 2 without contacts that are closed next to the set, or Theorem 3.
-CertifiedStatement instability_claims(const model::Model& model, const Certificate& certificate,
+CertifiedStatement instability_claims(const model::Mechanics& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
@@ -175,7 +174,7 @@ CertifiedStatement instability_claims(const model::Model& model, const Certifica
 
 /// [Tornambe] Theorem 5. The statement is that of the format: motions below the level approach the only equilibrium.
 /// The rows of the program's table that it does not need do not appear.
-CertifiedStatement regulation_claims(const model::Model& model, const Certificate& certificate,
+CertifiedStatement regulation_claims(const model::Mechanics& model, const Certificate& certificate,
                                      const ClaimOptions& options) {
     std::string why = unsupported(model, Theorem::regulation), reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
@@ -209,7 +208,7 @@ CertifiedStatement regulation_claims(const model::Model& model, const Certificat
 
 }  // namespace
 
-CertifiedStatement certificate_claims(const model::Model& model, const Certificate& certificate,
+CertifiedStatement certificate_claims(const model::Mechanics& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
     if (certificate.basis.ends_with("steady sliding"))
         return uncertified(certificate, model.coordinates, "certificates of steady sliding are not written yet");
@@ -253,7 +252,7 @@ std::vector<Box> set_boxes(const Equilibria& equilibria, const Box& region) {
 
 }  // namespace
 
-CertifiedStatement completeness_claims(const model::Model& model, const Equilibria& equilibria,
+CertifiedStatement completeness_claims(const model::Mechanics& model, const Equilibria& equilibria,
                                        const ClaimOptions& options) {
     CertifiedStatement s;
     s.theorem = "equilibria";

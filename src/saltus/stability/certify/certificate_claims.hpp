@@ -19,13 +19,13 @@ struct ClaimOptions {
 /// steps which another program can repeat. The certified level is a little below `rho_verified`: near the level itself
 /// ever smaller boxes would be needed. A condition that cannot be shown in this way is not certified, and says why.
 /// `certificate` must come from `certify` or `certify_regulation` with this model and V = T + U.
-proof::CertifiedStatement certificate_claims(const model::Model& model, const proof::Certificate& certificate,
+proof::CertifiedStatement certificate_claims(const model::Mechanics& model, const proof::Certificate& certificate,
                                              const ClaimOptions& options = {});
 
 /// The claims that prove the completeness of a search for equilibria: every equilibrium in the region of
 /// `equilibria.completeness` lies in one of the listed boxes, which are the extents of the sets and of their copies
 /// at other turns, a little enlarged.
-proof::CertifiedStatement completeness_claims(const model::Model& model, const Equilibria& equilibria,
+proof::CertifiedStatement completeness_claims(const model::Mechanics& model, const Equilibria& equilibria,
                                               const ClaimOptions& options = {});
 
 }  // namespace saltus::stability

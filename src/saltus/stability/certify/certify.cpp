@@ -2,6 +2,7 @@
 #include "saltus/stability/certify/certify.hpp"
 
 #include "saltus/base/error.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/stability/certify/detail/functions/own_function.hpp"
 #include "saltus/stability/certify/detail/functions/sliding_contacts.hpp"
 #include "saltus/stability/certify/detail/functions/steady_sliding.hpp"

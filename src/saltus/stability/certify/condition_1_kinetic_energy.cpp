@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"

@@ -10,7 +10,7 @@
 // minimum, which is a stationary point, so that it is q_e: there is one component.
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
@@ -20,7 +20,7 @@ using namespace saltus::proof;
 
 Condition condition_2_minimum(const ConditionScope& scope, const LevelSet& levels) {
     Condition c{"2", condition_text::minimum, Verdict::not_examined, "", {}};
-    const model::Model& model = scope.model();
+    const model::Mechanics& model = scope.model();
     const LevelPart& U = levels.stationary;
     const std::string where = position_text(model, scope.equilibrium.q);
     if (!scope.box.proved()) {

@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/nonlinear_damping.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"

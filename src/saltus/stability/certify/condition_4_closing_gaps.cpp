@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
@@ -22,7 +22,7 @@ namespace saltus::stability {
 using namespace saltus::proof;
 
 Condition condition_4_closing_gaps(const ConditionScope& scope, const LevelSet& levels) {
-    const model::Model& model = scope.model();
+    const model::Mechanics& model = scope.model();
     Condition c{"4", condition_text::closing_gaps, Verdict::proved, "", {}};
     std::vector<std::string> names;
     for (const int r : levels.I_C)

@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/nonlinear_damping.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"

@@ -21,7 +21,7 @@
 
 #include "saltus/impact/audit/dissipation.hpp"
 #include "saltus/integrate/collision_at.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
 
@@ -362,7 +362,7 @@ std::optional<Condition> proposition_4_row(const ConditionScope& scope) {
 Condition condition_7_impacts(const ConditionScope& scope) {
     Condition c{"7", condition_text::impacts, Verdict::proved, "", {}};
     const ContactCoefficients e = contact_coefficients(scope);
-    const model::Model& model = scope.model();
+    const model::Mechanics& model = scope.model();
     if (!model.contacts.empty() && !frictional_constraints(scope.enclosure()).empty()) {
         c.verdict = Verdict::not_examined;
         c.evidence = "impacts act on constraints with friction, which the condition does not treat";

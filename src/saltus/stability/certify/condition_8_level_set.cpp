@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/certify/detail/wording.hpp"
@@ -30,7 +30,7 @@ constexpr double least_extent = 1e-6;
 /// strip in which friction cannot hold may be narrower than the boxes. The theorem does not need it, because ℰ is the
 /// set of all equilibria below ρ*, but a reader of "the equilibrium set" must know it. In two or more dimensions even
 /// the search for equilibrium sets leaves such strips undecided, so that the text says it.
-std::string extent_text(const model::Model& model, const EquilibriumCover& cover) {
+std::string extent_text(const model::Mechanics& model, const EquilibriumCover& cover) {
     std::string text;
     int dimensions = 0;
     for (std::size_t k = 0; k < model.coordinates.size(); ++k) {

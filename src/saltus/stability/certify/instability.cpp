@@ -42,8 +42,7 @@
 #include <cmath>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
@@ -136,7 +135,7 @@ Box box_around(const StationaryPoint& saddle, double radius) {
 
 class Instability {
 public:
-    Instability(const model::Model& model, const CertifyOptions& options) : model_(model), options_(options) {}
+    Instability(const model::Mechanics& model, const CertifyOptions& options) : model_(model), options_(options) {}
 
     Certificate certify() {
         certificate_.theorem = Theorem::instability;
@@ -151,7 +150,7 @@ public:
             return std::move(certificate_);
         }
         const Enclosure& e = *enclosure_;
-        certificate_.warnings = model_.settings->warnings;
+        certificate_.warnings = model_.warnings;
         const std::optional<LinearSystem> linear = linear_system(e);
         if (linear) certificate_.basis = "Theorem 3";
         const StationaryPoint saddle = find_saddle(e, options_.at.empty() ? model_.q0 : options_.at);
@@ -579,7 +578,7 @@ private:
         if (not_attractive) certificate_.summary += "; the equilibrium set is not attractive (statement 2)";
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const CertifyOptions& options_;
     std::unique_ptr<Enclosure> enclosure_;
     Certificate certificate_;
@@ -587,7 +586,7 @@ private:
 
 }  // namespace
 
-bool starts_at_saddle_equilibrium(const model::Model& model, const CertifyOptions& options) {
+bool starts_at_saddle_equilibrium(const model::Mechanics& model, const CertifyOptions& options) {
     if (!model.clutches.empty()) return false;
     std::string why;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, why);
@@ -613,7 +612,7 @@ bool starts_at_saddle_equilibrium(const model::Model& model, const CertifyOption
     return false;
 }
 
-Certificate certify_instability(const model::Model& model, const CertifyOptions& options) {
+Certificate certify_instability(const model::Mechanics& model, const CertifyOptions& options) {
     model::refuse_elements(model, model::Analysis::instability);
     return Instability(model, options).certify();
 }

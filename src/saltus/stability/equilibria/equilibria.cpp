@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_completeness.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
@@ -24,7 +24,7 @@ using Index = Eigen::Index;
 
 /// Start positions: the initial position of the model, the origin, and `count` scattered ones. Periodic coordinates are
 /// spread over a period, others over 0.3, 1 and 3 times the largest initial coordinate. The same in every run.
-std::vector<Vector> scattered(const model::Model& m, const std::vector<double>& periods, int count) {
+std::vector<Vector> scattered(const model::Mechanics& m, const std::vector<double>& periods, int count) {
     const Index n = m.size();
     const Vector q0 = Eigen::Map<const Vector>(m.q0.data(), n);
     double length = 0.0;
@@ -185,7 +185,7 @@ std::string_view to_string(SearchStatus status) {
 namespace {
 
 /// The statement of the model, before any search.
-Equilibria head(const model::Model& m, const EquilibriaOptions& options) {
+Equilibria head(const model::Mechanics& m, const EquilibriaOptions& options) {
     Equilibria out;
     out.model = m.name;
     out.coordinates = m.coordinates;
@@ -379,7 +379,7 @@ void drop_contradicted(RestingModel& model, Equilibria& out) {
 }
 
 /// Prepares the proof that no set is missing, or states why it is not possible.
-void prepare_proof(const model::Model& m, Search& all, Equilibria& out) {
+void prepare_proof(const model::Mechanics& m, Search& all, Equilibria& out) {
     std::string& why = out.completeness.why;
     if (all.options.max_boxes <= 0)
         why = "no proof was asked for";
@@ -394,7 +394,7 @@ void prepare_proof(const model::Model& m, Search& all, Equilibria& out) {
 
 }  // namespace
 
-Equilibria equilibria(const model::Model& m, const EquilibriaOptions& options) {
+Equilibria equilibria(const model::Mechanics& m, const EquilibriaOptions& options) {
     model::refuse_elements(m, model::Analysis::equilibrium_sets);
     Equilibria out = head(m, options);
     if (!options.time && depends_on_time(m)) {

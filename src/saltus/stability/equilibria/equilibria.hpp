@@ -77,7 +77,7 @@ struct Equilibria {
 
 /// Searches for all equilibrium sets of a model. The result is deterministic. `Equilibria::completeness` says whether
 /// sets may be missing.
-Equilibria equilibria(const model::Model& model, const EquilibriaOptions& options = {});
+Equilibria equilibria(const model::Mechanics& model, const EquilibriaOptions& options = {});
 
 /// The set in which a position lies.
 struct Membership {

@@ -57,7 +57,7 @@ std::vector<EquilibriumPoint> forces_along(RestingModel& model, const std::vecto
     return list;
 }
 
-std::vector<std::vector<EquilibriumPoint>> forces_along_curves(const model::Model& model,
+std::vector<std::vector<EquilibriumPoint>> forces_along_curves(const model::Mechanics& model,
                                                                const std::vector<EquilibriumSet>& sets, double time,
                                                                const std::function<bool()>& stop) {
     constexpr std::size_t max_curves = 8;

@@ -20,7 +20,7 @@ std::vector<EquilibriumPoint> forces_along(RestingModel& model, const std::vecto
 /// The forces along the sets that are curves, one list for each set, for plots: at most 33 points of each of the first
 /// eight curves, because more fill no page. The lists of other sets are empty. `time`: that of the equilibria. `stop`
 /// may be empty.
-std::vector<std::vector<EquilibriumPoint>> forces_along_curves(const model::Model& model,
+std::vector<std::vector<EquilibriumPoint>> forces_along_curves(const model::Mechanics& model,
                                                                const std::vector<EquilibriumSet>& sets, double time,
                                                                const std::function<bool()>& stop);
 

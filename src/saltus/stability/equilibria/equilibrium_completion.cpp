@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_manifold.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
@@ -37,7 +37,7 @@ double distance(const Equilibria& e, const EquilibriumSet& set, const Vector& q,
 /// Returns false if it does not converge; q is then somewhere on the way.
 bool close_free(RestingModel& model, const std::vector<char>& closed, const std::vector<char>& given, Vector& q) {
     std::vector<int> rows;
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     for (const model::Constraint& c : m.constraints) rows.push_back(c.row);
     for (std::size_t i = 0; i < closed.size(); ++i)
         if (closed[i] != 0) rows.push_back(m.contacts[i].row);

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_cover.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
@@ -232,7 +232,7 @@ SetLimit CombinationSearch::limit_at(const Vector& q) {
     SetLimit limit;
     limit.q = q;
     model_.move_to(q);
-    const model::Model& m = model_.model();
+    const model::Mechanics& m = model_.model();
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
         if (manifold_.closed()[i] == 0 && model_.closed(i, closed_at_limit))
             limit.closes.push_back(static_cast<int>(i));

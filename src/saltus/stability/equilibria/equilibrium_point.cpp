@@ -6,9 +6,8 @@
 
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/feedback.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -20,10 +19,10 @@ using trajectory::ElementKind;
 using trajectory::Reaction;
 
 /// The forces −Kp (y − reference) of a linear feedback at rest; empty without one, or if the potential is shaped.
-std::vector<std::pair<std::string, double>> feedback(const model::Model& m, const Vector& q) {
+std::vector<std::pair<std::string, double>> feedback(const model::Mechanics& m, const Vector& q) {
     std::vector<std::pair<std::string, double>> list;
-    if (!m.settings->control || !m.settings->control->shaping.empty()) return list;
-    const model::ControlLoop& c = *m.settings->control;
+    if (!m.control || !m.control->shaping.empty()) return list;
+    const model::ControlLoop& c = *m.control;
     const auto n = static_cast<Eigen::Index>(c.actuated.size());
     Vector error(n);
     for (Eigen::Index i = 0; i < n; ++i) {
@@ -155,7 +154,7 @@ std::vector<Reaction> reactions_of(const RestingModel& model, const Statics& s, 
     std::stable_sort(list.begin(), list.end(),
                      [](const Reaction& a, const Reaction& b) { return a.element < b.element; });
     // Sliders that change their own normal force: λ = mean + λ', F_N² = c₀ + 2c₁λ + c₂λ².
-    for (const model::MeanFriction& m : model::mean_frictions(model.model())) {
+    for (const model::MeanFriction& m : model.model().mean_friction) {
         const std::size_t element = model.model().contacts.size() + model.model().constraints.size() + m.slider;
         for (Reaction& r : list) {
             if (r.element != static_cast<int>(element) || r.T.empty()) continue;

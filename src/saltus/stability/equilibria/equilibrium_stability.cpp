@@ -7,7 +7,7 @@
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -37,7 +37,7 @@ bool symmetric(const Matrix& A, double size) {
 
 /// The rows of constraints and closed contacts as a matrix.
 Matrix closed_rows(RestingModel& model, const std::vector<char>& closed) {
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     std::vector<int> rows;
     for (const model::Constraint& c : m.constraints) rows.push_back(c.row);
     for (std::size_t i = 0; i < closed.size(); ++i)
@@ -97,7 +97,7 @@ std::vector<std::complex<double>> eigenvalues_of(const Matrix& M, const Matrix& 
 
 /// Proves from the form of the expressions that T + U cannot grow between impacts: there are no other forces, and R is
 /// a quadratic form of u whose coefficients are numbers. R is then dissipative everywhere if it is at one position.
-bool only_potential_and_damping(const model::Model& m) {
+bool only_potential_and_damping(const model::Mechanics& m) {
     const model::SymbolicEquations* const system = m.system->symbolic();
     if (system == nullptr || !m.sliders.empty() || !m.clutches.empty()) return false;
     model::Formulas f = system->formulas();
@@ -119,7 +119,7 @@ bool only_potential_and_damping(const model::Model& m) {
 
 /// Impacts of one contact under Newton's law, or of several with the same coefficient, create no energy.
 bool impacts_create_no_energy(const RestingModel& model, const std::vector<char>& closed) {
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     std::optional<double> common;
     for (std::size_t i = 0; i < closed.size(); ++i) {
         if (closed[i] == 0) continue;
@@ -134,7 +134,7 @@ bool impacts_create_no_energy(const RestingModel& model, const std::vector<char>
 /// is that of certify/detail/functions/sliding_contacts.cpp: 0 <= e_N < 1, |e_T| < 1 and D_NN > μ |D_NT| with
 /// D = WᵀM⁻¹W in the directions of the constraints.
 bool bounces_end(const RestingModel& model, const std::vector<char>& closed) {
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     if (std::count(closed.begin(), closed.end(), 1) != 1) return false;
     const model::Contact& c =
         m.contacts[static_cast<std::size_t>(std::find(closed.begin(), closed.end(), 1) - closed.begin())];
@@ -197,8 +197,8 @@ bool smooth_in_plane(const RestingModel& model, const model::Friction& f) {
 /// The model in which the sliders that slide at rest, because their surfaces move, exert their friction as a smooth
 /// force of the state: it changes with the sliding speed if F_N or μ does, and in a plane with the direction of slip.
 /// std::nullopt if friction of some slider that slides has no such formula (Contensou's law, rolling friction).
-std::optional<model::Model> with_smooth_sliding(const RestingModel& model) {
-    const model::Model& m = model.model();
+std::optional<model::Mechanics> with_smooth_sliding(const RestingModel& model) {
+    const model::Mechanics& m = model.model();
     if (m.system->symbolic() == nullptr) return std::nullopt;
     std::vector<int> signs;
     for (const model::Slider& s : m.sliders) {
@@ -231,7 +231,7 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     model.move_to(q);
     if (!model.has_derivatives()) return {};
     if (any_slider_slides(model)) {
-        const std::optional<model::Model> smooth = with_smooth_sliding(model);
+        const std::optional<model::Mechanics> smooth = with_smooth_sliding(model);
         if (!smooth) return {};
         RestingModel resting(*smooth, model.time());
         return local_stability(resting, closed, q, dimension);
@@ -271,7 +271,7 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     }
     const double least_damping = symmetric_spectrum(0.5 * (C + C.transpose())).smallest;
     const double size_C = C.size() > 0 ? C.cwiseAbs().maxCoeff() : 0.0;
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     const bool no_energy_gain = !sliding && least_damping >= -zero_eigenvalue * size_C &&
                                 only_potential_and_damping(m) && impacts_create_no_energy(model, closed);
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });

@@ -6,7 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -26,7 +26,7 @@ Vector sliding_force(const FrictionBody& body, const Vector& chi) {
 
 }  // namespace
 
-RestingModel::RestingModel(const model::Model& model, double t)
+RestingModel::RestingModel(const model::Mechanics& model, double t)
     : model_(model),
       t_(t),
       n_(model.size()),

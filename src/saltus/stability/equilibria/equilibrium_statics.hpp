@@ -60,9 +60,9 @@ struct Statics {
 class RestingModel {
 public:
     /// The model must outlive this object.
-    explicit RestingModel(const model::Model& model, double t = 0.0);
+    explicit RestingModel(const model::Mechanics& model, double t = 0.0);
 
-    const model::Model& model() const { return model_; }
+    const model::Mechanics& model() const { return model_; }
     double time() const { return t_; }
     int size() const { return n_; }  ///< number of coordinates
     const std::vector<integrate::ElementRows>& elements() const { return elements_; }
@@ -117,7 +117,7 @@ private:
     /// Adds the columns of one element to `s`; does nothing if the element cannot act.
     void add_element(Statics& s, std::size_t index) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const double t_;
     const int n_;
     std::vector<integrate::ElementRows> elements_;

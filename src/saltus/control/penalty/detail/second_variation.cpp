@@ -8,7 +8,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/ode/explicit.hpp"
 
 namespace saltus::control {
@@ -54,7 +54,7 @@ struct Momentum {
 struct SecondVariation::Data {
     struct Mesh;
 
-    const model::Model& model;
+    const model::Mechanics& model;
     double stiffness;
     int n;
     model::Workspace workspace;
@@ -67,7 +67,7 @@ struct SecondVariation::Data {
     Matrix end_by_start;
     bool available = true;
 
-    Data(const model::Model& m, double k)
+    Data(const model::Mechanics& m, double k)
         : model(m),
           stiffness(k),
           n(m.size()),
@@ -240,7 +240,7 @@ struct SecondVariation::Data {
     }
 };
 
-SecondVariation::SecondVariation(const model::Model& model, const trajectory::Trajectory& motion, double stiffness)
+SecondVariation::SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness)
     : data_(std::make_unique<Data>(model, stiffness)) {
     Data& in = *data_;
     in.available = in.jacobians != nullptr && model.constraints.empty();

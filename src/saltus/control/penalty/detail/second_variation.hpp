@@ -21,8 +21,8 @@ namespace saltus::control {
 class SecondVariation {
 public:
     /// `stiffness` is the factor on k. Model and motion must outlive this object.
-    SecondVariation(const model::Model& model, const trajectory::Trajectory& motion, double stiffness);
-    SecondVariation(const model::Model&, trajectory::Trajectory&&, double) = delete;  // it refers to the motion
+    SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness);
+    SecondVariation(const model::Mechanics&, trajectory::Trajectory&&, double) = delete;  // it refers to the motion
     ~SecondVariation();
 
     /// False if the equations could not be linearised; the functions below must then not be called.

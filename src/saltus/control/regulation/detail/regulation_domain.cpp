@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::control {
@@ -38,7 +38,7 @@ EigenvalueBounds eigenvalues(const IntervalMatrix& A) {
 
 int Domain::contacts() const { return static_cast<int>(model.contacts.size()); }
 
-Domain::Domain(const model::Model& m)
+Domain::Domain(const model::Mechanics& m)
     : model(m),
       enclosure(Enclosure::of(m, no_enclosure)),
       whole(whole_space(static_cast<std::size_t>(m.size()))),

@@ -15,9 +15,9 @@ namespace saltus::control {
 /// the model is made of expressions.
 struct Domain {
     /// The model must outlive this object.
-    explicit Domain(const model::Model& model);
+    explicit Domain(const model::Mechanics& model);
 
-    const model::Model& model;
+    const model::Mechanics& model;
     std::string no_enclosure;                     ///< why there is no enclosure; set while `enclosure` is made
     std::unique_ptr<proof::Enclosure> enclosure;  ///< null if the model is not made of expressions; then nothing of the
                                                   ///< following is proved

@@ -6,7 +6,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/separation.hpp"
 
@@ -265,7 +265,7 @@ Box window_around(const Domain& domain, const AdmissibleSet& set, const Rest& re
 
 }  // namespace
 
-std::vector<double> scales(const model::Model& model, const std::vector<double>& q) {
+std::vector<double> scales(const model::Mechanics& model, const std::vector<double>& q) {
     std::vector<double> scale;
     for (std::size_t i = 0; i < q.size(); ++i)
         scale.push_back(std::max({0.1, std::abs(q[i]), std::abs(model.q0[i] - q[i])}));

@@ -48,6 +48,6 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
                                    long budget, const std::function<bool()>& stop);
 
 /// Sizes of the coordinates for searches around q: the largest of 0.1, |q_i| and the distance to the initial position.
-std::vector<double> scales(const model::Model& model, const std::vector<double>& q);
+std::vector<double> scales(const model::Mechanics& model, const std::vector<double>& q);
 
 }  // namespace saltus::control

@@ -5,7 +5,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_equilibria.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 
 namespace saltus::control {
@@ -32,7 +32,7 @@ constexpr double smallest_box = 1e-6;            ///< boxes smaller than this, i
 /// Gaps and their gradients at a position.
 class Corners {
 public:
-    explicit Corners(const model::Model& m) : m_(m), workspace_(m), terms_(m.layout()) {}
+    explicit Corners(const model::Mechanics& m) : m_(m), workspace_(m), terms_(m.layout()) {}
 
     void at(const std::vector<double>& q) {
         const std::vector<double> rest(q.size(), 0.0);
@@ -88,7 +88,7 @@ public:
     }
 
 private:
-    const model::Model& m_;
+    const model::Mechanics& m_;
     model::Workspace workspace_;
     model::Terms terms_;
     Matrix W_;
@@ -121,7 +121,7 @@ Independence gradients_independent(const Domain& domain, const std::vector<doubl
                                    const std::vector<EquilibriumSolution>& solutions, const std::vector<double>& scale,
                                    long budget, const std::function<bool()>& stop) {
     Independence out;
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     if (m.contacts.empty()) {
         out.verdict = Verdict::proved;
         out.evidence = "there are no contacts";

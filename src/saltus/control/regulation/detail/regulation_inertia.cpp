@@ -9,7 +9,7 @@
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::control {
@@ -43,7 +43,7 @@ struct Dependence {
 
 /// Decided on the expression graph: a coordinate is periodic if it enters only inside of sin, cos or tan of arguments
 /// that are affine in it, and the slopes of all arguments are whole multiples of the least one.
-Dependence dependence(const model::Model& m, const model::SymbolicEquations& system,
+Dependence dependence(const model::Mechanics& m, const model::SymbolicEquations& system,
                       const std::vector<expr::Expr>& roots, std::size_t coordinate) {
     Dependence out;
     model::Formulas f = system.formulas();
@@ -145,7 +145,7 @@ Box essential(const Domain& domain, Essential what, const Box& box) {
 namespace {
 
 /// Eigenvalues of M at a position.
-Spectrum mass_spectrum(const model::Model& m, const std::vector<double>& q) {
+Spectrum mass_spectrum(const model::Mechanics& m, const std::vector<double>& q) {
     model::Workspace workspace(m);
     std::vector<double> M(m.layout().mass.size()), rest(q.size(), 0.0);
     m.system->mass(model::at(m, 0.0, q, rest), workspace.scratch(), M);
@@ -154,7 +154,7 @@ Spectrum mass_spectrum(const model::Model& m, const std::vector<double>& q) {
 
 /// Bounds that interval arithmetic proves over a box, if it finds positive and finite ones.
 std::optional<InertiaBounds> proved_bounds(const Domain& domain, const Box& over, long budget) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     const Box box = essential(domain, Essential::mass, over);
     EigenvalueBounds bounds = eigenvalues(domain.enclosure->mass(box));
     if (bounded(box) && (!(bounds.lower > 0.0) || bounds.upper > bounds.lower * (1.0 + equal_bounds))) {
@@ -180,7 +180,7 @@ std::optional<InertiaBounds> proved_bounds(const Domain& domain, const Box& over
 InertiaBounds inertia_bounds(const Domain& domain, const std::vector<double>& q, ContactModel contacts, long budget) {
     const bool springs = contacts == ContactModel::springs;
     const Box& over = springs ? domain.whole : domain.admissible;
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     if (domain.enclosure)
         if (std::optional<InertiaBounds> proved = proved_bounds(domain, over, budget)) return *proved;
     // Samples at q, around it, and ever further out.

@@ -7,7 +7,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/simulate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::control {
 
@@ -31,7 +31,7 @@ constexpr int sampled_velocities = 2000;  ///< of nonlinear damping
 constexpr int speed_decades = 7, slowest_decade = -3;  ///< speeds of these samples, 10^−3 ... 10^3
 
 /// The damping matrix C = −∂(f − ∂R/∂u)/∂u at (q, 0), from the exact derivatives of the forces.
-Matrix damping_at(const model::Model& m, const std::vector<double>& q) {
+Matrix damping_at(const model::Mechanics& m, const std::vector<double>& q) {
     const std::unique_ptr<model::Jacobians> jacobians = m.system->jacobians();
     const std::vector<double> zero(q.size(), 0.0), lambda(static_cast<std::size_t>(m.layout().row_count()), 0.0);
     const model::Pattern& pattern = jacobians->pattern(model::Function::residual);
@@ -40,7 +40,7 @@ Matrix damping_at(const model::Model& m, const std::vector<double>& q) {
     return -model::dense(pattern, values).middleCols(1 + m.size(), m.size());
 }
 
-std::vector<std::string> names(const model::Model& m, const std::vector<int>& subset) {
+std::vector<std::string> names(const model::Mechanics& m, const std::vector<int>& subset) {
     std::vector<std::string> list;
     for (const int i : subset) list.push_back(m.contacts[static_cast<std::size_t>(i)].name);
     return list;
@@ -93,7 +93,7 @@ bool proved_none(const IntervalMatrix& M, const IntervalMatrix& K, const Interva
 
 /// The same for one combination of contacts of a linear model.
 bool proved_regime(const Domain& domain, const std::vector<int>& subset, ContactModel contacts) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     const int n = m.size();
     IntervalMatrix K = domain.hessian, held(0, n);
     std::vector<int> rows;
@@ -233,7 +233,7 @@ Vector leaving(const Linear& l, const Matrix& N) {
 
 /// The energy that damping takes during some periods of the motion from (q, v), relative to its initial kinetic energy;
 /// NaN if the motion cannot be simulated.
-double loss_along(const model::Model& m, const std::vector<double>& q, const Vector& v, double frequency,
+double loss_along(const model::Mechanics& m, const std::vector<double>& q, const Vector& v, double frequency,
                   ContactModel contacts) {
     integrate::Options o;
     o.t_end = frequency > 0.0 ? followed_phase / frequency : default_duration;
@@ -264,7 +264,7 @@ double loss_along(const model::Model& m, const std::vector<double>& q, const Vec
 }
 
 /// Damping that is not linear: the sign of its power at scattered velocities of all speeds.
-Invariance sampled_damping(const model::Model& m, const std::vector<double>& q) {
+Invariance sampled_damping(const model::Mechanics& m, const std::vector<double>& q) {
     model::Workspace workspace(m);
     Invariance out{Verdict::numerical, Scope::global, "", {}};
     for (int k = 0; k < sampled_velocities; ++k) {

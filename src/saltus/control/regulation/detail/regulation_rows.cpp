@@ -8,8 +8,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/collision_at.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/feedback.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::control {
 
@@ -53,7 +53,7 @@ Row row(const char* id, Verdict verdict, std::string evidence, Scope scope = Sco
     return {{id, text_for(id), verdict, std::move(evidence), {}}, scope};
 }
 
-std::string position(const model::Model& m, const std::vector<double>& q) {
+std::string position(const model::Mechanics& m, const std::vector<double>& q) {
     std::string text;
     for (std::size_t i = 0; i < q.size() && i < max_printed; ++i)
         text += (i > 0 ? ", " : "") + m.coordinates[i] + " = " +
@@ -61,7 +61,7 @@ std::string position(const model::Model& m, const std::vector<double>& q) {
     return q.size() > max_printed ? text + ", ..." : text;
 }
 
-double coefficient(const model::Model& m, const std::vector<double>& q, model::Coefficient c, double otherwise) {
+double coefficient(const model::Mechanics& m, const std::vector<double>& q, model::Coefficient c, double otherwise) {
     if (c == model::no_coefficient) return otherwise;
     model::Workspace workspace(m);
     std::vector<double> values(static_cast<std::size_t>(m.layout().coefficients)), rest(q.size(), 0.0);
@@ -76,14 +76,14 @@ bool close_together(const Domain& domain) {
     return false;
 }
 
-std::vector<std::pair<std::string, double>> forces_of(const model::Model& m, const Rest& rest) {
+std::vector<std::pair<std::string, double>> forces_of(const model::Mechanics& m, const Rest& rest) {
     std::vector<std::pair<std::string, double>> list;
     for (const model::Contact& c : m.contacts)
         if (rest.lambda(c.row) != 0.0) list.emplace_back("lambda(" + c.name + ")", rest.lambda(c.row));
     return list;
 }
 
-std::string forces_text(const model::Model& m, const Rest& rest) {
+std::string forces_text(const model::Mechanics& m, const Rest& rest) {
     std::string text;
     for (const auto& [name, value] : forces_of(m, rest))
         text += (text.empty() ? "" : ", ") + name + " = " + text_of(value);
@@ -92,7 +92,7 @@ std::string forces_text(const model::Model& m, const Rest& rest) {
 
 /// The solutions that a negative force excludes, for example "; the root q = 6.78 is excluded by its sign:
 /// lambda(upper) = -6.78".
-std::string excluded(const model::Model& m, const std::vector<EquilibriumSolution>& solutions) {
+std::string excluded(const model::Mechanics& m, const std::vector<EquilibriumSolution>& solutions) {
     std::string text;
     std::size_t count = 0;
     for (const EquilibriumSolution& s : solutions) {
@@ -103,7 +103,7 @@ std::string excluded(const model::Model& m, const std::vector<EquilibriumSolutio
 }
 
 /// The other equilibrium nearest to q_R; null if there is none.
-const EquilibriumSolution* another(const model::Model& m, const Rest& rest,
+const EquilibriumSolution* another(const model::Mechanics& m, const Rest& rest,
                                    const std::vector<EquilibriumSolution>& solutions) {
     const std::vector<double> scale = scales(m, rest.q);
     const EquilibriumSolution* nearest = nullptr;
@@ -135,8 +135,8 @@ std::string text_of(double x) {
 }
 
 Row law_row(const Domain& domain) {
-    const model::Model& m = domain.model;
-    const model::ControlLoop& loop = *m.settings->control;
+    const model::Mechanics& m = domain.model;
+    const model::ControlLoop& loop = *m.control;
     const bool under = static_cast<int>(loop.actuated.size()) < m.size();
     const bool shaped = !loop.shaping.empty();
     const std::string law = shaped ? "potential shaping (42)"
@@ -182,7 +182,7 @@ Row inertia_row(const InertiaBounds& b) {
 }
 
 Row motion_row(const Domain& domain, const std::vector<double>& q) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     std::string evidence =
         m.contacts.empty() ? "there are no impacts"
         : close_together(domain)
@@ -207,7 +207,7 @@ Row independence_row(const Independence& i) {
 
 Row equilibrium_row(const TheoremRows& theorem, const Domain& domain, const Rest& rest,
                     const std::vector<EquilibriumSolution>& solutions, const Uniqueness& unique) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     const bool springs = theorem.contacts == ContactModel::springs;
     Row r = row(theorem.equilibrium, Verdict::numerical, "");
     if (!rest.found) {
@@ -365,7 +365,7 @@ struct CollisionSearch {
     std::vector<double> q, u;           ///< if one creates energy: position and velocity before it
     std::optional<double> energy_gain;  ///< T⁺ − T⁻
 };
-CollisionSearch search_energy_gain(const model::Model& m, const std::vector<std::vector<double>>& corners) {
+CollisionSearch search_energy_gain(const model::Mechanics& m, const std::vector<std::vector<double>>& corners) {
     CollisionSearch out;
     for (const std::vector<double>& corner : corners) {
         const std::vector<char> closed = integrate::closed_elements(m, 0.0, corner);
@@ -397,7 +397,7 @@ CollisionSearch search_energy_gain(const model::Model& m, const std::vector<std:
 ///     W = ½ Σ (1 − e_i) γ_i⁻ Λ_i <= 0 if all contacts approach (γ_i⁻ <= 0), 0 <= e_i <= 1,
 /// and the energy law (46) does not increase T by definition. Different laws at once are tested by collisions.
 Row impact_row(const Domain& domain, const std::vector<double>& q, const std::vector<std::vector<double>>& corners) {
-    const model::Model& m = domain.model;
+    const model::Mechanics& m = domain.model;
     Row r = row("R8", Verdict::proved, "");
     const bool together = close_together(domain);
     bool one_law = true, velocity = false;

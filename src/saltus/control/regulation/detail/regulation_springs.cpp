@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "saltus/control/regulation/detail/regulation_rows.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::control {
 

@@ -8,7 +8,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/settings.hpp"
 
 namespace saltus::integrate {
@@ -87,7 +87,7 @@ constexpr double steps_that_end_shapes = 2.1;
 
 }  // namespace
 
-EventRun::EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+EventRun::EventRun(const model::Mechanics& model, const RunSettings& settings, const Options& options, RunTools& tools,
                    const Continued* earlier, const MotionSink& sink)
     : model_(model),
       settings_(settings),
@@ -104,7 +104,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
       linear_order_(linear_series_order(tolerances_.relative)),
       near_tolerances_(near_tolerances(tolerances_)),
       just_crossed_(tools.memory.just_crossed),
-      sampled_(model::sampled_law(model)),
+      sampled_(model.sampled.get()),
       x_(tools.memory.x),
       found_(tools.memory.found),
       known_(tools.memory.known),
@@ -128,7 +128,7 @@ EventRun::EventRun(const model::Model& model, const RunSettings& settings, const
     out_.model = model.name;
     out_.coordinates = model.coordinates;
     out_.elements = tools.elements;
-    out_.warnings = model.settings->warnings;
+    out_.warnings = model.warnings;
     change_.repair_energy = options.energy == EnergyRule::repair;
     recording_.compliant = settings.compliant;
     recording_.stiffness = settings.stiffness;
@@ -631,7 +631,7 @@ RunSettings settings_of(const Penalty& m, Record record) {
             record == Record::yes};
 }
 
-ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+ResumableMotion run(const model::Mechanics& model, const RunSettings& settings, const Options& options, RunTools& tools,
                     const Continued* earlier, const MotionSink& sink) {
     EventRun run(model, settings, options, tools, earlier, sink);
     ResumableMotion out{run.run(), {}};
@@ -640,14 +640,14 @@ ResumableMotion run(const model::Model& model, const RunSettings& settings, cons
     return out;
 }
 
-ResumableMotion run(const model::Model& model, const RunSettings& settings, const Options& options,
+ResumableMotion run(const model::Mechanics& model, const RunSettings& settings, const Options& options,
                     const Continued* earlier, const MotionSink& sink) {
     RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
     return run(model, settings, options, tools, earlier, sink);
 }
 
 /// A motion from its start. With a recording, the run's equations of motion are kept for derivatives.
-RecordedMotion run(const model::Model& model, const RunSettings& settings, const Options& options) {
+RecordedMotion run(const model::Mechanics& model, const RunSettings& settings, const Options& options) {
     if (!settings.record) return run(model, settings, options, nullptr, {}).motion;
     const auto tools =
         std::make_shared<RunTools>(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
@@ -658,12 +658,12 @@ RecordedMotion run(const model::Model& model, const RunSettings& settings, const
 
 }  // namespace
 
-RecordedMotion run_event_driven(const model::Model& model, const EventDriven& m, const Options& options,
+RecordedMotion run_event_driven(const model::Mechanics& model, const EventDriven& m, const Options& options,
                                 Record record) {
     return run(model, settings_of(m, record), options);
 }
 
-void run_event_driven(const model::Model& model, const EventDriven& m, const Options& options, RunTools& tools,
+void run_event_driven(const model::Mechanics& model, const EventDriven& m, const Options& options, RunTools& tools,
                       trajectory::Trajectory& motion) {
     EventRun run(model, settings_of(m, Record::no), options, tools);
     run.forgo_resume_points();
@@ -672,16 +672,16 @@ void run_event_driven(const model::Model& model, const EventDriven& m, const Opt
     motion.method = "event";
 }
 
-RecordedMotion run_penalty(const model::Model& model, const Penalty& m, const Options& options, Record record) {
+RecordedMotion run_penalty(const model::Mechanics& model, const Penalty& m, const Options& options, Record record) {
     return run(model, settings_of(m, record), options);
 }
 
-ResumableMotion run_resumable(const model::Model& model, const EventDriven& m, const Options& options, Record record,
-                              const Continued* earlier, const MotionSink& sink) {
+ResumableMotion run_resumable(const model::Mechanics& model, const EventDriven& m, const Options& options,
+                              Record record, const Continued* earlier, const MotionSink& sink) {
     return run(model, settings_of(m, record), options, earlier, sink);
 }
 
-ResumableMotion run_resumable(const model::Model& model, const Penalty& m, const Options& options, Record record,
+ResumableMotion run_resumable(const model::Mechanics& model, const Penalty& m, const Options& options, Record record,
                               const Continued* earlier, const MotionSink& sink) {
     return run(model, settings_of(m, record), options, earlier, sink);
 }

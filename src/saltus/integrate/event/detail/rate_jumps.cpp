@@ -17,7 +17,7 @@ constexpr double acceleration_jump = 1e-6, event_time_error = 1e-9;
 
 }  // namespace
 
-RateJumps::RateJumps(const model::Model& model) : d_(model, false, 1.0), linearised_(d_, {}) {}
+RateJumps::RateJumps(const model::Mechanics& model) : d_(model, false, 1.0), linearised_(d_, {}) {}
 
 /// Evaluates u̇, ü and λ̇ in a mode: derivatives of u̇(t, q, u) and λ(t, q, u) along (1, u, u̇). False if they are not
 /// known or not unique.

@@ -13,7 +13,7 @@ namespace saltus::integrate {
 /// are not disturbed.
 class RateJumps {
 public:
-    explicit RateJumps(const model::Model& model);
+    explicit RateJumps(const model::Mechanics& model);
 
     /// λ̇⁺ − λ̇⁻ of every element that is active in the mode `before`, at a state x = (q, u, …). Empty if the reactions
     /// or accelerations themselves jump (the lift-off then follows an impact or a jump of a force), if reactions are

@@ -17,8 +17,8 @@
 #include "saltus/integrate/mode/sparse_stages.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/integrate/simulate.hpp"
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/fwd.hpp"
-#include "saltus/model/outputs.hpp"
 #include "saltus/ode/explicit.hpp"
 #include "saltus/ode/radau.hpp"
 
@@ -70,7 +70,7 @@ class EventRun {
 public:
     /// `tools` must be new or reset, and made for this model and these settings. With `earlier` the run continues a
     /// motion (resume.hpp).
-    EventRun(const model::Model& model, const RunSettings& settings, const Options& options, RunTools& tools,
+    EventRun(const model::Mechanics& model, const RunSettings& settings, const Options& options, RunTools& tools,
              const Continued* earlier = nullptr, const MotionSink& sink = {});
     /// Runs to the end. Call it once.
     RecordedMotion run();
@@ -299,7 +299,7 @@ private:
     double total_energy();
     std::string at_time() const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const RunSettings settings_;
     const Options& options_;
     Dynamics& d_;

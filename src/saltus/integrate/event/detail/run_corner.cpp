@@ -6,7 +6,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // Corners. Formulas of gaps, constraints and slip velocities may contain abs, max, min and if. Where such an expression
 // switches, the gradient w of a row jumps, and so does the velocity γ = w·u + χ of the row although u does not:

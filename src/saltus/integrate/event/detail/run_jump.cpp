@@ -6,7 +6,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // Jumps of the model ([[jump]]): resets of the state where a quantity `when` passes through zero.
 //

@@ -8,7 +8,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // Long runs: a body that rests for ever, and a run that would not end.
 

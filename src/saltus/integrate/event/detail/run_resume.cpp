@@ -6,7 +6,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/detail/resume_archive.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // Points from which a run can be repeated to the bit. Two runs of one model with different ends make the same steps as
 // long as the end influences no decision. A run that continues an earlier one therefore starts from a point before the

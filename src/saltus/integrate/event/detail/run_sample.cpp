@@ -7,7 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // A control that samples (model::SampledLaw). The run stops at every sample. The law is evaluated with the state and
 // the reactions just before the sample. Then the held forces jump, and with them the accelerations: contacts may

@@ -8,7 +8,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/ode/polynomial.hpp"
 
 // A smooth arc as Taylor series. Each step goes as follows:

@@ -12,7 +12,7 @@ namespace saltus::integrate {
 /// What a run of a model computes with: equations of motion, changes of mode, the search for events, Taylor series. To
 /// make it costs as much as a short motion. Runs of the same model can share it, one after the other.
 struct RunTools {
-    RunTools(const model::Model& model, bool compliant, double stiffness, double contact_tolerance)
+    RunTools(const model::Mechanics& model, bool compliant, double stiffness, double contact_tolerance)
         : dynamics(model, compliant, stiffness),
           change(dynamics, contact_tolerance),
           watcher(dynamics),

@@ -7,7 +7,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 
 namespace saltus::integrate {
@@ -102,7 +102,7 @@ Interval around(double value, double radius) {
 
 }  // namespace
 
-StepEnclosure::StepEnclosure(const model::Model& model) {
+StepEnclosure::StepEnclosure(const model::Mechanics& model) {
     const model::SymbolicEquations* const symbolic = model.system->symbolic();
     if (symbolic == nullptr || !symbolic->complete()) return;
     available_ = true;

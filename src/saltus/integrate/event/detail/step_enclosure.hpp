@@ -27,7 +27,7 @@ public:
     /// A method is supposed to have seen the formulas at so many equidistant times of a step, its ends included.
     static constexpr int samples_of_a_step = 9;
 
-    explicit StepEnclosure(const model::Model& model);
+    explicit StepEnclosure(const model::Mechanics& model);
 
     /// Whether the system is given by formulas. The other functions need that.
     bool available() const { return available_; }

@@ -10,7 +10,7 @@
 #include "saltus/impact/one_normal.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 
 namespace saltus::integrate {

@@ -6,7 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sets/contensou.hpp"
 
 namespace saltus::integrate {

@@ -17,8 +17,7 @@
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
-#include "saltus/model/outputs.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/feedback.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::integrate {
@@ -70,7 +69,7 @@ constexpr double negligible_law_work = 1e-3;
 /// A run: makes the steps and records the trajectory.
 class Run {
 public:
-    Run(const model::Model& model, const Moreau& method, const Options& options, Record record,
+    Run(const model::Mechanics& model, const Moreau& method, const Options& options, Record record,
         const Continued* earlier, const MotionSink& sink)
         : model_(model),
           method_(method),
@@ -79,7 +78,7 @@ public:
           elements_(element_rows(model)),
           stepper_(model, method),
           accuracy_(model, stepping_accuracy(), true),
-          sampled_(model::sampled_law(model)),
+          sampled_(model.sampled.get()),
           earlier_(earlier),
           sink_(sink) {
         if (sampled_ != nullptr) impulses_.assign(sampled_->quantities.size(), 0.0);
@@ -88,7 +87,7 @@ public:
         out_.stepped = true;
         out_.coordinates = model.coordinates;
         out_.elements = elements_of(model);
-        out_.warnings = model.settings->warnings;
+        out_.warnings = model.warnings;
         for (std::string& text : model::approximations(model, model::Analysis::moreau))
             out_.warnings.push_back(std::move(text));
     }
@@ -734,7 +733,7 @@ private:
         out_.end = {at_.t, at_.q, at_.u};
         for (std::size_t i = 0; i < elements_.size(); ++i)
             out_.forces.push_back(reaction(i, at_, at_.h > 0.0 ? 1.0 / at_.h : 0.0));
-        if (!model::mean_frictions(model_).empty()) {
+        if (!model_.mean_friction.empty()) {
             model::Workspace workspace(model_);
             std::vector<double> values(ix(model_.layout().coefficients));
             model_.system->coefficients(model::at(model_, at_.t, at_.q, at_.u), workspace.scratch(), values);
@@ -823,7 +822,7 @@ private:
 
     enum class Change : char { none, rests, lifts };
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const Moreau& method_;
     const Options& options_;
     const Record record_;
@@ -865,14 +864,14 @@ private:
 
 }  // namespace
 
-ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
-                              const Continued* earlier, const MotionSink& sink) {
+ResumableMotion run_resumable(const model::Mechanics& model, const Moreau& method, const Options& options,
+                              Record record, const Continued* earlier, const MotionSink& sink) {
     SALTUS_EXPECT(method.h > 0.0 && method.theta >= 0.0 && method.theta <= 1.0);
     SALTUS_EXPECT(earlier == nullptr || !method.adaptive);
     return Run(model, method, options, record, earlier, sink).go();
 }
 
-RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options, Record record) {
+RecordedMotion run_moreau(const model::Mechanics& model, const Moreau& method, const Options& options, Record record) {
     return run_resumable(model, method, options, record, nullptr).motion;
 }
 

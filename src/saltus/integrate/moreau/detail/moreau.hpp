@@ -42,11 +42,11 @@ namespace saltus::integrate {
 ///
 /// `method.h` must be positive and θ in [0, 1]. A step that fails ends the run with the status `failed`; the motion
 /// before is kept.
-RecordedMotion run_moreau(const model::Model& model, const Moreau& method, const Options& options,
+RecordedMotion run_moreau(const model::Mechanics& model, const Moreau& method, const Options& options,
                           Record record = Record::no);
 
 /// The same with a resume point, or continued from one (resume.hpp). Adaptive steps have none.
-ResumableMotion run_resumable(const model::Model& model, const Moreau& method, const Options& options, Record record,
-                              const Continued* earlier, const MotionSink& sink = {});
+ResumableMotion run_resumable(const model::Mechanics& model, const Moreau& method, const Options& options,
+                              Record record, const Continued* earlier, const MotionSink& sink = {});
 
 }  // namespace saltus::integrate

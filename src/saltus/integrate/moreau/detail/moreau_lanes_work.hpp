@@ -50,10 +50,10 @@ struct ProblemRow {
 /// The data of eight motions: what is fixed, the states, and the scratch of a step. The kernels for the different
 /// register widths work on it.
 struct Work {
-    Work(const model::Model& model, double theta);
+    Work(const model::Mechanics& model, double theta);
 
     // fixed
-    const model::Model& model;
+    const model::Mechanics& model;
     const model::SymbolicEquations& system;
     const model::Layout& layout;
     int n = 0;

@@ -17,7 +17,7 @@ namespace saltus::io {
 class LeastEnergy {
 public:
     /// The model must outlive this object. Obstacles and forces are those of time 0.
-    LeastEnergy(const model::Model& model, int coordinate);
+    LeastEnergy(const model::Mechanics& model, int coordinate);
 
     /// Moves q, of which the coordinate is given, to the least potential energy that a descent from q finds. Returns
     /// that energy; NaN if there is no admissible position; no value if the energy has no lower bound.
@@ -30,7 +30,7 @@ public:
 private:
     double potential(const std::vector<double>& q);
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     int coordinate_;
     stability::Admitter admitter_;
     model::Workspace workspace_;

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/system.hpp"
 #include "saltus/sensitivity/arc/detail/arc_motion.hpp"
@@ -120,7 +120,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
 /// Describes the forces of the arc's mode. False if friction of a round patch slips.
 bool ArcSeries::collect_forces(const RecordedArc& arc) {
     const integrate::Dynamics& d = x_.dynamics;
-    const model::Model& model = x_.model();
+    const model::Mechanics& model = x_.model();
     forces_.holding = d.equation_rows();
     forces_.springs.clear();
     forces_.slips.clear();

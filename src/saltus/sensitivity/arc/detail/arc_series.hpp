@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "saltus/expr/series/series_tape.hpp"
-#include "saltus/model/tangent_program.hpp"
+#include "saltus/model/systems/tangent_program.hpp"
 #include "saltus/sensitivity/detail/tangent.hpp"
 
 namespace saltus::sensitivity {

@@ -9,7 +9,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/model/jacobians.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/system.hpp"
 
 namespace saltus::sensitivity {
@@ -44,7 +44,7 @@ struct Crossing {
 /// Finds the jumps and kinks of expressions along recorded arcs, and makes mode changes of them.
 class Cutter {
 public:
-    Cutter(const model::Model& model, const std::vector<Variable>& variables, const integrate::Recording& recording)
+    Cutter(const model::Mechanics& model, const std::vector<Variable>& variables, const integrate::Recording& recording)
         : x_(model, recording, variables),
           state_(static_cast<std::size_t>(x_.dynamics.state_size())),
           values_(static_cast<std::size_t>(x_.linearised.switches())) {}
@@ -225,7 +225,7 @@ private:
 
 }  // namespace
 
-std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>& variables,
+std::string cut_at_jumps(const model::Mechanics& model, const std::vector<Variable>& variables,
                          integrate::Recording& recording) {
     const auto jacobians = model.system->jacobians_by(Tangent::parameters_of(variables));
     if (jacobians == nullptr || jacobians->switches() == 0) return {};

@@ -12,7 +12,7 @@ namespace saltus::sensitivity {
 /// `min`, `max`), and inserts a mode change there. The simulation does not locate these times; it only takes short
 /// steps around them. If the motion follows a jump (slides along it) then there are no derivatives: returns the reason.
 /// Otherwise returns "".
-std::string cut_at_jumps(const model::Model& model, const std::vector<Variable>& variables,
+std::string cut_at_jumps(const model::Mechanics& model, const std::vector<Variable>& variables,
                          integrate::Recording& recording);
 
 }  // namespace saltus::sensitivity

@@ -7,7 +7,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/linalg.hpp"
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::sensitivity {
 
@@ -20,7 +20,7 @@ constexpr double dependent_row_angle = 1e-10;
 
 }  // namespace
 
-PairContacts::PairContacts(const model::Model& model)
+PairContacts::PairContacts(const model::Mechanics& model)
     : model_(model), dynamics_(model, false, 1.0), x_(ix(dynamics_.state_size()), 0.0) {}
 
 const double* PairContacts::packed(const State& state) {

@@ -15,7 +15,7 @@ namespace saltus::sensitivity {
 /// Evaluates the contacts of a frictionless model at states of a motion.
 class PairContacts {
 public:
-    explicit PairContacts(const model::Model& model);
+    explicit PairContacts(const model::Mechanics& model);
 
     /// Gaps of all contacts.
     std::vector<double> gaps(const trajectory::State& state);
@@ -52,7 +52,7 @@ private:
     void prepare(const trajectory::State& state, const std::vector<int>& closed);  // sets the mode
     const double* packed(const trajectory::State& state);  // (q, u, 0), valid until the next call
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     integrate::Dynamics dynamics_;
     std::unique_ptr<integrate::Linearised> linearised_;
     std::vector<double> x_;

@@ -6,7 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 
 namespace saltus::sensitivity {
@@ -61,7 +61,7 @@ private:
 
     /// (5)–(8), (18): the laws of the contacts. Returns whether the model is frictionless.
     bool laws() {
-        const model::Model& m = v_.nominal_model;
+        const model::Mechanics& m = v_.nominal_model;
         const int frictional = model::frictional_elements(m) + static_cast<int>(m.clutches.size());
         add("(5)-(8) frictionless", "contacts and constraints without friction, no sliders, no clutches",
             frictional == 0, frictional);

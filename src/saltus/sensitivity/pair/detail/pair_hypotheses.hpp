@@ -8,8 +8,8 @@ namespace saltus::sensitivity {
 
 /// The data of both models and motions that the tests of the hypotheses use.
 struct PairView {
-    const model::Model& nominal_model;
-    const model::Model& perturbed_model;
+    const model::Mechanics& nominal_model;
+    const model::Mechanics& perturbed_model;
     const trajectory::Trajectory& nominal;
     const trajectory::Trajectory& perturbed;
     PairContacts& nominal_contacts;

@@ -11,7 +11,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 #include "saltus/sensitivity/saltation/detail/directions.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sensitivity/saltation/detail/impact_memory.hpp"
 
 namespace saltus::sensitivity {
@@ -142,7 +142,7 @@ private:
 
     std::string name_of(int element) const {
         const ElementLayout& e = d_.elements()[ix(element)];
-        const model::Model& m = x_.model();
+        const model::Mechanics& m = x_.model();
         switch (e.rows.kind) {
             case ElementKind::contact: return m.contacts[ix(e.rows.index)].name;
             case ElementKind::constraint: return m.constraints[ix(e.rows.index)].name;
@@ -573,7 +573,7 @@ bool differentiate_lone(Tangent& tangent, double t, const double* q, const Recor
     integrate::Dynamics& d = tangent.dynamics;
     integrate::Linearised& linearised = tangent.linearised;
     ImpactMemory& m = *tangent.impact_memory;
-    const model::Model& model = tangent.model();
+    const model::Mechanics& model = tangent.model();
     const model::Pattern& W = model.layout().rows;
     const int n = tangent.n(), row = impact.rows[0];
     const bool rubs = impact.rows.size() > 1;

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::sensitivity {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/sensitivity/saltation/detail/reset.hpp"
 
 namespace saltus::sensitivity {

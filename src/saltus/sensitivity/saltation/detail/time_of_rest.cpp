@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/ode/explicit.hpp"
 
 // Friction depends on the direction d = γ/|γ| of slip alone. Next to rest, where nothing else changes, γ̇ = F(d). The

@@ -9,7 +9,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -46,7 +46,7 @@ struct DeviceMotions::Batch {
     double& at(int i, int k) { return result[ix(i) * count + ix(k)]; }
 };
 
-DeviceMotions::DeviceMotions(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+DeviceMotions::DeviceMotions(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                              const ensemble::Device& device, int threads)
     : model_(model),
       method_(method),

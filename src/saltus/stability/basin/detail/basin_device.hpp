@@ -15,7 +15,7 @@ class DeviceMotions {
 public:
     /// Compiles the kernel. `integrate::moreau::kernel_refusal` must be empty; model and decision must outlive this
     /// object. Throws Error if the device or its compiler fails. `threads`: threads of the CPU for capture tests.
-    DeviceMotions(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+    DeviceMotions(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                   const ensemble::Device& device, int threads);
 
     /// Makes the motions of the tasks; `finish` receives each task with its ending, on this thread. Returns the tasks
@@ -33,7 +33,7 @@ private:
     void step_on_cpu(Batch& b, const std::vector<int>& stuck);
     void test_candidates(Batch& b, const std::vector<int>& candidates, std::vector<char>& captured);
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const integrate::Moreau method_;
     const Decision& decision_;
     const std::size_t n_;

@@ -14,7 +14,7 @@
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/ensemble/ranks.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -79,7 +79,7 @@ Finished get_motion(Bytes& bytes, std::size_t coordinates) {
 
 }  // namespace
 
-BasinEngine::BasinEngine(const model::Model& model, const BasinOptions& options, const Decision& decision)
+BasinEngine::BasinEngine(const model::Mechanics& model, const BasinOptions& options, const Decision& decision)
     : model_(model), options_(options), decision_(decision) {
     const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
     in_lanes_ = moreau != nullptr && options.lanes && integrate::moreau::LaneStepper::refusal(model, *moreau).empty();

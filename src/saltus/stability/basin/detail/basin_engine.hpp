@@ -29,7 +29,7 @@ public:
     using Finish = std::function<void(const Finished&)>;
 
     /// Model, options and decision must outlive this object.
-    BasinEngine(const model::Model& model, const BasinOptions& options, const Decision& decision);
+    BasinEngine(const model::Mechanics& model, const BasinOptions& options, const Decision& decision);
 
     /// Makes the motions with these numbers. After an interrupt some do not finish. On rank 0 of several, the other
     /// ranks must be in `serve`.
@@ -56,7 +56,7 @@ private:
     Ending simulate(const Task& task) const;
     bool interrupted() const { return options_.interrupted && options_.interrupted(); }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const BasinOptions& options_;
     const Decision& decision_;
     bool in_lanes_ = false;

@@ -6,7 +6,7 @@
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
 #include "saltus/model/mass.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 namespace saltus::stability {
 
@@ -24,7 +24,7 @@ constexpr std::int64_t idle_steps = 1000;   ///< an idle lane is reset after so 
 
 class Lanes {
 public:
-    Lanes(const model::Model& model, const integrate::Moreau& method, const Decision& decision)
+    Lanes(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision)
         : model_(model),
           method_(method),
           decision_(decision),
@@ -141,7 +141,7 @@ private:
         if (t >= decision_.t_max) end(lane, Fate::undecided, t);
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const integrate::Moreau& method_;
     const Decision& decision_;
     LaneStepper stepper_;
@@ -159,7 +159,7 @@ private:
 
 }  // namespace
 
-void by_moreau_in_lanes(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+void by_moreau_in_lanes(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                         const std::function<std::optional<Task>()>& next,
                         const std::function<void(const Task&, const Ending&)>& finish) {
     Lanes(model, method, decision).run(next, finish);

@@ -20,7 +20,7 @@ struct Task {
 /// `by_moreau` up to rounding and do not depend on the other lanes. A motion that lanes cannot simulate (forces too
 /// stiff, contact problem not solved) is simulated again by `by_moreau`.
 /// `next` returns the tasks, and nothing when there are no more; `finish` receives each task with its ending.
-void by_moreau_in_lanes(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+void by_moreau_in_lanes(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                         const std::function<std::optional<Task>()>& next,
                         const std::function<void(const Task&, const Ending&)>& finish);
 

@@ -23,7 +23,7 @@ constexpr int max_entry_bisections = 60;
 /// A motion of the event-driven method rests if it was slow for more than this part of t_max before its end.
 constexpr double shortest_rest = 1e-6;
 
-model::Energy energy_at(const model::Model& model, model::Workspace& workspace, double t, std::span<const double> q,
+model::Energy energy_at(const model::Mechanics& model, model::Workspace& workspace, double t, std::span<const double> q,
                         std::span<const double> u) {
     return model.system->energy(model::at(model, t, q, u), workspace.scratch());
 }
@@ -39,7 +39,7 @@ bool Decision::inside(double kinetic, double potential, std::span<const double> 
     return level->in_component(copy);
 }
 
-CaptureTest::CaptureTest(const model::Model& model, const Decision& decision)
+CaptureTest::CaptureTest(const model::Mechanics& model, const Decision& decision)
     : model_(model), decision_(decision), admitter_(model, {}), workspace_(model) {}
 
 bool CaptureTest::operator()(double kinetic, double potential, std::span<const double> q, std::span<const double> u) {
@@ -52,7 +52,7 @@ bool CaptureTest::operator()(double kinetic, double potential, std::span<const d
     return decision_.inside(kinetic, energy_at(model_, workspace_, 0.0, q_, u_).potential, q_);
 }
 
-Starts::Starts(const model::Model& model, std::span<const int> components)
+Starts::Starts(const model::Mechanics& model, std::span<const int> components)
     : model_(model),
       components_(components.begin(), components.end()),
       admitter_(model, components),
@@ -75,7 +75,7 @@ Start Starts::make(std::span<const double> values) {
 
 /// Rest: T <= slow for slow_steps steps in a row; it began with the first of them. Forces that hold a resting body may
 /// let it creep or vibrate below this bound, and a turning point of a moving body is slow for a few steps only.
-Ending by_moreau(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                  const Start& start, bool stop_when_captured) {
     integrate::moreau::Stepper stepper(model, method);
     CaptureTest captured(model, decision);
@@ -130,7 +130,7 @@ namespace {
 
 /// The state at which a motion enters the level set, if it does: the first step of the integrator whose end is inside,
 /// then bisection within this step.
-std::optional<trajectory::State> entry(const model::Model& model, const trajectory::Trajectory& motion,
+std::optional<trajectory::State> entry(const model::Mechanics& model, const trajectory::Trajectory& motion,
                                        const Decision& decision) {
     model::Workspace workspace(model);
     const auto captured = [&](const trajectory::State& s, double t) {
@@ -155,7 +155,7 @@ std::optional<trajectory::State> entry(const model::Model& model, const trajecto
 
 /// The time since which a motion has been slow until its end; its end if it is not slow. Each step of the integrator is
 /// tested at 17 times, backwards from the end of the motion.
-double slow_since(const model::Model& model, const trajectory::Trajectory& motion, const Decision& decision) {
+double slow_since(const model::Mechanics& model, const trajectory::Trajectory& motion, const Decision& decision) {
     model::Workspace workspace(model);
     const std::size_t n = motion.end.q.size();
     const auto slow = [&](const double* x, double t) {
@@ -179,7 +179,7 @@ double slow_since(const model::Model& model, const trajectory::Trajectory& motio
 
 }  // namespace
 
-Ending by_events(const model::Model& model, const integrate::EventDriven& method, const Decision& decision,
+Ending by_events(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision,
                  const Start& start, bool stop_when_captured) {
     integrate::EventDriven kept = method;
     kept.keep_arcs = true;

@@ -34,12 +34,12 @@ struct Decision {
 class CaptureTest {
 public:
     /// Model and decision must outlive this object.
-    CaptureTest(const model::Model& model, const Decision& decision);
+    CaptureTest(const model::Mechanics& model, const Decision& decision);
     /// The energies are those of the state (q, u).
     bool operator()(double kinetic, double potential, std::span<const double> q, std::span<const double> u);
 
 private:
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const Decision& decision_;
     Admitter admitter_;
     model::Workspace workspace_;
@@ -57,12 +57,12 @@ struct Start {
 class Starts {
 public:
     /// `components` are indices of (q, u). The model must outlive this object.
-    Starts(const model::Model& model, std::span<const int> components);
+    Starts(const model::Mechanics& model, std::span<const int> components);
     /// One value for each component.
     Start make(std::span<const double> values);
 
 private:
-    const model::Model& model_;
+    const model::Mechanics& model_;
     std::vector<int> components_;
     Admitter admitter_;
     model::Workspace workspace_;
@@ -77,10 +77,10 @@ struct Ending {
 };
 
 /// Simulates one motion by Moreau's time-stepping. If `stop_when_captured` then it ends when it enters the level set.
-Ending by_moreau(const model::Model& model, const integrate::Moreau& method, const Decision& decision,
+Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                  const Start& start, bool stop_when_captured);
 /// The same by the event-driven method. The whole motion is simulated; its end is determined afterwards.
-Ending by_events(const model::Model& model, const integrate::EventDriven& method, const Decision& decision,
+Ending by_events(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision,
                  const Start& start, bool stop_when_captured);
 
 }  // namespace saltus::stability

@@ -35,7 +35,7 @@ constexpr int failed_fate = 1 << 28, inadmissible_fate = failed_fate + 1;
 
 }  // namespace
 
-RestSets::RestSets(const model::Model& model, double h, std::vector<double> periods, const Equilibria* known,
+RestSets::RestSets(const model::Mechanics& model, double h, std::vector<double> periods, const Equilibria* known,
                    const CaptureSet* capture)
     : model_(model),
       h_(h),

@@ -15,7 +15,7 @@ class RestSets {
 public:
     /// `known` and `capture` may be null. The equilibrium set of `capture` is always among the sets; captured motions
     /// end there. `h` is the step of the test whether a position rests.
-    RestSets(const model::Model& model, double h, std::vector<double> periods, const Equilibria* known,
+    RestSets(const model::Mechanics& model, double h, std::vector<double> periods, const Equilibria* known,
              const CaptureSet* capture);
 
     /// Determines the labels of the first `motions` of the record and fills in label, labels, sets and captor of `out`.
@@ -75,7 +75,7 @@ private:
     void describe(Basin& out) const;
     std::string text_of(const Where& where, const std::string& name) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const double h_;
     const std::vector<double> periods_;
     const Equilibria* known_;

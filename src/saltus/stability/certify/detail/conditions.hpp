@@ -27,7 +27,7 @@ struct ConditionScope {
     bool probing = false;  ///< only the proof is wanted: no witness is searched if it does not succeed
 
     const proof::Enclosure& enclosure() const { return set.enclosure(); }
-    const model::Model& model() const { return set.enclosure().model(); }
+    const model::Mechanics& model() const { return set.enclosure().model(); }
 };
 
 /// What the conditions require, as printed in the certificate.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/certify/detail/witnesses.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"

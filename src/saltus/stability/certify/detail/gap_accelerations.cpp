@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -169,7 +169,7 @@ private:
 
     /// ŵ M⁻¹Wλ: contacts that press, constraints with friction, clutches, sliders.
     void add_forces() {
-        const model::Model& m = e_.model();
+        const model::Mechanics& m = e_.model();
         for (const int r : request_.pressing) {
             const model::Contact& c = m.contacts[static_cast<std::size_t>(r - e_.constraints())];
             a_.forces.cones.push_back(

@@ -13,10 +13,10 @@ namespace saltus::stability {
 ///
 /// With the corrections of docs/papers.md: K must have a negative eigenvalue, friction must act on ker(C + Cᵀ), and the
 /// start x₀ of the proof lies beyond the point of the equilibrium set at which V is largest.
-proof::Certificate certify_instability(const model::Model& model, const CertifyOptions& options = {});
+proof::Certificate certify_instability(const model::Mechanics& model, const CertifyOptions& options = {});
 
 /// The start position lies in an equilibrium set, and Newton's method from it reaches a stationary point of U with a
 /// direction of negative curvature. False for models with contacts or clutches.
-bool starts_at_saddle_equilibrium(const model::Model& model, const CertifyOptions& options);
+bool starts_at_saddle_equilibrium(const model::Mechanics& model, const CertifyOptions& options);
 
 }  // namespace saltus::stability

@@ -18,7 +18,7 @@ constexpr int largest_model = 10;
 
 }  // namespace
 
-KnownLevels::KnownLevels(const model::Model& model, double reference, const std::function<bool()>& stop) {
+KnownLevels::KnownLevels(const model::Mechanics& model, double reference, const std::function<bool()>& stop) {
     EquilibriaOptions options;
     options.interrupted = stop;
     options.largest_model = largest_model;

@@ -17,7 +17,7 @@ namespace saltus::stability {
 class KnownLevels {
 public:
     /// Levels are energies above `reference`. `stop`: polled during the search; true ends it.
-    KnownLevels(const model::Model& model, double reference, const std::function<bool()>& stop);
+    KnownLevels(const model::Mechanics& model, double reference, const std::function<bool()>& stop);
 
     /// The known level nearest to a proved bound, if it is near enough; otherwise the bound.
     double nearest(double bound) const;

@@ -10,7 +10,7 @@
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/proof/admissible.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -92,7 +92,7 @@ const char* to_string(LinearClass kind) {
 namespace {
 
 /// Adds W, groups and F of the sliders. False if one of them has a law other than Coulomb's.
-bool add_sliders(LinearSystem& s, const model::Model& m, const IntervalMatrix& rows,
+bool add_sliders(LinearSystem& s, const model::Mechanics& m, const IntervalMatrix& rows,
                  const IntervalVector& coefficients) {
     std::vector<int> which;
     for (const model::Slider& slider : m.sliders) {
@@ -114,7 +114,7 @@ bool add_sliders(LinearSystem& s, const model::Model& m, const IntervalMatrix& r
 /// Over ℝⁿ every function must have constant bounds: M, K = ∇²U, C and W are constant, h has no quadratic terms in u,
 /// f^nc(q, 0) = 0 and χ = 0. The enclosures over the whole space prove it.
 std::optional<LinearSystem> linear_system(const Enclosure& e) {
-    const model::Model& m = e.model();
+    const model::Mechanics& m = e.model();
     if (!model::unsupported(m, model::Analysis::linear_classification).empty()) return std::nullopt;
     if (!e.quadratic_forces || !e.linear_damping) return std::nullopt;
     const Box all = whole_space(static_cast<std::size_t>(e.size()));
@@ -144,7 +144,7 @@ std::optional<LinearSystem> linear_system(const Enclosure& e) {
 }
 
 std::optional<LinearSystem> sliding_system(const Enclosure& e, const Box& q) {
-    const model::Model& m = e.model();
+    const model::Mechanics& m = e.model();
     if (!m.autonomous || !m.scleronomic) return std::nullopt;
     if (!m.contacts.empty() || !m.constraints.empty() || !m.clutches.empty() || !e.linear_damping) return std::nullopt;
     LinearSystem s;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/model/evaluate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/laws.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -24,8 +24,8 @@ constexpr double kernel_tolerance = 1e-12;
 
 /// The closed gaps stay closed: γ̇_c = W_cᵀM⁻¹(h + W_c λ) + ζ_c = 0 gives λ = −D_c⁻¹(W_cᵀM⁻¹h + ζ_c), which is inserted
 /// into γ̇_o = W_oᵀM⁻¹(h + W_c λ) + ζ_o. [Leine] (87)–(89) with ζ = 0.
-GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
-                               const std::vector<char>& closed) {
+GapAccelerations proposition_1(const model::Mechanics& model, const std::vector<double>& q,
+                               const std::vector<double>& u, const std::vector<char>& closed) {
     model::Workspace workspace(model);
     model::Terms terms(model.layout());
     model::evaluate(model, workspace, 0.0, q, u, terms);
@@ -156,7 +156,7 @@ std::optional<proof::Condition> proposition_2_row(const ConditionScope& scope, b
 
 std::optional<proof::Condition> proposition_3_row(const ConditionScope& scope) {
     const proof::Enclosure& e = scope.enclosure();
-    const model::Model& m = scope.model();
+    const model::Mechanics& m = scope.model();
     const proof::Box rest(static_cast<std::size_t>(e.size()), proof::Interval(0.0));
     const proof::IntervalVector coefficients = e.coefficients(scope.domain, rest);
     std::vector<int> rows;

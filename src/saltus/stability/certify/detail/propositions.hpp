@@ -29,8 +29,8 @@ struct GapAccelerations {
     std::vector<double> complete;  ///< γ̇_o with ζ
 };
 /// `closed`: for each contact, nonzero if it is closed.
-GapAccelerations proposition_1(const model::Model& model, const std::vector<double>& q, const std::vector<double>& u,
-                               const std::vector<char>& closed);
+GapAccelerations proposition_1(const model::Mechanics& model, const std::vector<double>& q,
+                               const std::vector<double>& u, const std::vector<char>& closed);
 
 /// W_NᵀM⁻¹W_T = 0 over a whole box of positions, exactly: the condition of Corollary 2 beside linear damping.
 bool uncoupled(const proof::Enclosure& enclosure, const proof::Box& q);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/admissible.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
@@ -95,7 +95,7 @@ std::optional<ForceSet> frictionless_forces(const Enclosure& e, const Box& q, co
 
 std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, const std::vector<int>& closed,
                                           const std::vector<int>& signs) {
-    const model::Model& m = e.model();
+    const model::Mechanics& m = e.model();
     const IntervalMatrix rows = e.row_matrix(q);
     const IntervalVector coefficients = e.coefficients(q, at_rest(e.size())), chi = e.chi(q);
     ForceSet forces;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -489,7 +489,7 @@ std::vector<double> position_of(const StationaryPoint& point, const StationaryBo
     return q;
 }
 
-std::vector<proof::ElementForce> forces_at(const model::Model& model, const StationaryPoint& point) {
+std::vector<proof::ElementForce> forces_at(const model::Mechanics& model, const StationaryPoint& point) {
     std::vector<proof::ElementForce> list;
     const auto zeros = [](const model::Friction& f) {
         return std::vector<double>(static_cast<std::size_t>(f.dimension));

@@ -98,6 +98,6 @@ proof::IntervalMatrix stationarity_matrix(const proof::Enclosure& enclosure, con
 std::vector<double> position_of(const StationaryPoint& point, const StationaryBox& box);
 
 /// The forces of all elements at the stationary point. Friction forces are 0.
-std::vector<proof::ElementForce> forces_at(const model::Model& model, const StationaryPoint& point);
+std::vector<proof::ElementForce> forces_at(const model::Mechanics& model, const StationaryPoint& point);
 
 }  // namespace saltus::stability

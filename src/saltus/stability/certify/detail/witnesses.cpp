@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "saltus/model/evaluate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::stability {

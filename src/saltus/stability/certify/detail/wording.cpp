@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/wording.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@ std::string number(double x) {
     return text;
 }
 
-std::string position_text(const model::Model& model, const Vector& q) {
+std::string position_text(const model::Mechanics& model, const Vector& q) {
     constexpr double printed_as_zero = 1e-14;  // coordinates below it are rounding errors of 0
     std::string text;
     for (Eigen::Index k = 0; k < q.size(); ++k) {

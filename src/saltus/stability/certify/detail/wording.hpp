@@ -9,8 +9,8 @@
 namespace saltus::stability {
 
 /// Text for the evidence of certificates.
-std::string position_text(const model::Model& model, const Vector& q);  ///< "x = 1, y = 2"
-std::string boxes_text(long count);                                     ///< "1 box", "2 boxes"
-std::string number(double x);                                           ///< six significant digits; −0 is 0
+std::string position_text(const model::Mechanics& model, const Vector& q);  ///< "x = 1, y = 2"
+std::string boxes_text(long count);                                         ///< "1 box", "2 boxes"
+std::string number(double x);                                               ///< six significant digits; −0 is 0
 
 }  // namespace saltus::stability

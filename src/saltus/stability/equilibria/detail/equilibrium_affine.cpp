@@ -8,7 +8,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -32,7 +32,7 @@ constexpr double constant_force_slope = 1e-12;
 /// simplification. Derivatives alone do not show jumps: that of `if(s < 1, 0, 5)` is 0.
 class Plane {
 public:
-    Plane(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q, const Matrix& N)
+    Plane(const model::SymbolicEquations& system, const model::Mechanics& m, double t, const Vector& q, const Matrix& N)
         : f_(system.formulas()), derived_(system.derived()) {
         expr::Graph& g = f_.graph;
         for (Eigen::Index j = 0; j < N.cols(); ++j) s_.push_back(g.symbol("s", expr::auxiliary));
@@ -95,7 +95,7 @@ std::set<int> acting_rows(const Statics& s) {
 
 /// Whether the friction coefficients and radii of all acting elements are constant on the plane.
 bool constant_coefficients(Plane& plane, const RestingModel& model, const Statics& s) {
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     const auto constant = [&](model::Coefficient c) {
         return c == model::no_coefficient || plane.constant_on_plane(plane.formulas().coefficients[ix(c)]);
     };
@@ -199,7 +199,7 @@ std::optional<Matrix> slider_loads(Plane& plane, const RestingModel& model, cons
 std::optional<AffineRest> affine_along(RestingModel& model, const std::vector<char>& closed, const Vector& q,
                                        const Vector& lambda, const Matrix& N) {
     const model::SymbolicEquations* const system = model.model().system->symbolic();
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     if (system == nullptr) return {};
     AffineRest out;
     out.origin = q;

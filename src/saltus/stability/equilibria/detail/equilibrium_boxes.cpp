@@ -11,7 +11,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/certify/detail/static_forces.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -72,7 +72,7 @@ bool depends_on_symbol(const model::Formulas& f, const std::vector<expr::Expr>& 
 
 /// Proves from the form of the expressions that a shift of q_i by `period` changes nothing: q_i appears only inside
 /// sin, cos and tan, with arguments a q_i + ... and a·period = 2π · integer.
-bool proves_period(model::Formulas& f, const std::vector<expr::Expr>& roots, const model::Model& m, std::size_t i,
+bool proves_period(model::Formulas& f, const std::vector<expr::Expr>& roots, const model::Mechanics& m, std::size_t i,
                    double period) {
     expr::Derivative derivative(f.graph, f.q[i]);
     const auto varies = static_cast<expr::Kinds>(expr::time | expr::position | expr::velocity);
@@ -96,14 +96,14 @@ bool proves_period(model::Formulas& f, const std::vector<expr::Expr>& roots, con
     return !depends_on_symbol(f, rest, f.q[i]);
 }
 
-std::vector<int> rows_of_closed(const model::Model& m, const std::vector<char>& closed) {
+std::vector<int> rows_of_closed(const model::Mechanics& m, const std::vector<char>& closed) {
     std::vector<int> rows;
     for (std::size_t i = 0; i < closed.size(); ++i)
         if (closed[i] != 0) rows.push_back(m.contacts[i].row);
     return rows;
 }
 
-bool spatial_friction(const model::Model& m) {
+bool spatial_friction(const model::Mechanics& m) {
     const auto spatial = [](const auto& element) { return element.friction.dimension > 1; };
     return std::any_of(m.contacts.begin(), m.contacts.end(), spatial) ||
            std::any_of(m.constraints.begin(), m.constraints.end(), spatial) ||
@@ -138,8 +138,9 @@ bool friction_holds(const model::Friction& f, const IntervalVector& coefficients
 
 }  // namespace
 
-std::unique_ptr<EquilibriumBoxes> EquilibriumBoxes::of(const model::Model& model, const std::vector<double>& periods,
-                                                       const Box& region, std::string& why) {
+std::unique_ptr<EquilibriumBoxes> EquilibriumBoxes::of(const model::Mechanics& model,
+                                                       const std::vector<double>& periods, const Box& region,
+                                                       std::string& why) {
     std::unique_ptr<Enclosure> enclosure = Enclosure::of(model, why);
     if (!enclosure) return nullptr;
     std::unique_ptr<EquilibriumBoxes> boxes(new EquilibriumBoxes(model, std::move(enclosure)));
@@ -172,7 +173,7 @@ std::unique_ptr<EquilibriumBoxes> EquilibriumBoxes::of(const model::Model& model
     return why.empty() ? std::move(boxes) : nullptr;
 }
 
-EquilibriumBoxes::EquilibriumBoxes(const model::Model& model, std::unique_ptr<Enclosure> enclosure)
+EquilibriumBoxes::EquilibriumBoxes(const model::Mechanics& model, std::unique_ptr<Enclosure> enclosure)
     : model_(model),
       resting_(model),
       enclosure_(std::move(enclosure)),

@@ -54,7 +54,7 @@ public:
     /// nullptr if boxes cannot be used for this model; `why` then says so. `periods` are the periods of the
     /// coordinates, 0 for none. `region`: the positions to search; empty: all positions. The model must outlive the
     /// object.
-    static std::unique_ptr<EquilibriumBoxes> of(const model::Model& model, const std::vector<double>& periods,
+    static std::unique_ptr<EquilibriumBoxes> of(const model::Mechanics& model, const std::vector<double>& periods,
                                                 const proof::Box& region, std::string& why);
 
     /// Searches the region for positions that may be equilibria with these contacts closed and no others.
@@ -77,7 +77,7 @@ public:
     double size_of(const proof::Box& box) const;
 
 private:
-    EquilibriumBoxes(const model::Model& model, std::unique_ptr<proof::Enclosure> enclosure);
+    EquilibriumBoxes(const model::Mechanics& model, std::unique_ptr<proof::Enclosure> enclosure);
 
     /// No forces that the laws allow balance anywhere in the box, with these contacts (position rows) closed.
     bool no_balance(const proof::Box& q, const std::vector<int>& closed) const;
@@ -102,7 +102,7 @@ private:
     void find_ends(BoxCover& cover) const;
     bool touch(const proof::Box& a, const proof::Box& b) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     RestingModel resting_;
     std::unique_ptr<proof::Enclosure> enclosure_;
     proof::AdmissibleSet admissible_;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
 namespace saltus::stability {
@@ -38,7 +38,7 @@ constexpr double off_manifold = 1e-8;
 
 RestingManifold::RestingManifold(RestingModel& model, std::vector<char> closed)
     : neutral(model.size(), 0), model_(model), closed_(std::move(closed)) {
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     for (const model::Constraint& c : m.constraints) rows_.push_back(c.row);
     for (std::size_t i = 0; i < m.contacts.size(); ++i)
         if (closed_[i] != 0)

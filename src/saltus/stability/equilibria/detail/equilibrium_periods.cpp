@@ -7,7 +7,7 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -46,7 +46,8 @@ bool can_be_flat(expr::Op op) {
 }
 
 /// The gradients of the arguments of all functions that can be flat, one row for each argument, at the position q.
-Matrix argument_gradients(const model::SymbolicEquations& system, const model::Model& m, double t, const Vector& q) {
+Matrix argument_gradients(const model::SymbolicEquations& system, const model::Mechanics& m, double t,
+                          const Vector& q) {
     model::Formulas f = system.formulas();
     std::vector<expr::Expr> slopes;
     std::vector<expr::Derivative> by_q;
@@ -79,7 +80,7 @@ Matrix argument_gradients(const model::SymbolicEquations& system, const model::M
 /// sin(a q_i + ...) has the period 2π/|a| along q_i. The candidates are these periods of all circular functions in the
 /// statics whose argument has a slope a = ∂/∂q_i that is a number, in ascending order. A common period of several
 /// functions is among their small multiples.
-std::vector<double> candidates(const model::SymbolicEquations& system, const model::Model& m, std::size_t i) {
+std::vector<double> candidates(const model::SymbolicEquations& system, const model::Mechanics& m, std::size_t i) {
     model::Formulas f = system.formulas();
     std::vector<expr::Expr> slopes;
     expr::Derivative derivative(f.graph, f.q[i]);
@@ -105,7 +106,7 @@ std::vector<double> candidates(const model::SymbolicEquations& system, const mod
 /// All numbers that the statics have at a position, with all contacts closed.
 Vector fingerprint(RestingModel& model, const Vector& q) {
     model.move_to(q);
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     const Statics s = model.statics(std::vector<char>(m.contacts.size(), 1));
     std::vector<double> all(s.h.data(), s.h.data() + s.h.size());
     all.insert(all.end(), s.W.data(), s.W.data() + s.W.size());
@@ -158,7 +159,7 @@ std::vector<double> periods_of(RestingModel& model) {
     return periods;
 }
 
-bool depends_on_time(const model::Model& m) {
+bool depends_on_time(const model::Mechanics& m) {
     if (m.scleronomic && m.autonomous) return false;
     if (const model::SymbolicEquations* const system = m.system->symbolic()) {
         model::Formulas f = system->formulas();
@@ -192,7 +193,7 @@ bool depends_on_time(const model::Model& m) {
 /// arguments of functions that can be flat at these positions must not change either.
 Matrix neutral_directions(RestingModel& model) {
     const Eigen::Index n = model.size();
-    const model::Model& m = model.model();
+    const model::Mechanics& m = model.model();
     Matrix rows(0, n);
     const auto add = [&](const Matrix& more) {
         rows.conservativeResize(rows.rows() + more.rows(), n);

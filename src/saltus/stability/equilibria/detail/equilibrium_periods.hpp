@@ -19,7 +19,7 @@ Matrix neutral_directions(RestingModel& model);
 
 /// Whether forces at rest, gaps, constraints, rows or loads depend on time with the present values of the parameters.
 /// A time-dependent term with a factor 0 does not count. Systems that are not made of expressions are sampled.
-bool depends_on_time(const model::Model& model);
+bool depends_on_time(const model::Mechanics& model);
 
 /// The copy of a, shifted by whole periods, that is nearest to b. A period 0 stands for none.
 Vector nearest_copy(const std::vector<double>& periods, const Vector& a, const Vector& b);

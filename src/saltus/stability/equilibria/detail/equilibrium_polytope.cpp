@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 
@@ -236,7 +236,7 @@ bool AffineSets::stays_open(const EquilibriumSet& set, const AffineRest::Gap& ga
     if (system == nullptr) return false;
     using expr::Interval;
     const expr::Tape& tape = system->tape(model::SymbolicEquations::Part::positions);
-    const model::Model& m = model_.model();
+    const model::Mechanics& m = model_.model();
     std::vector<Interval> p, x{Interval(model_.time(), model_.time())}, scratch(tape.slot_count()),
         out(tape.output_count());
     for (const double value : m.p) p.emplace_back(value, value);

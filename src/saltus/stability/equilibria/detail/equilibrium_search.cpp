@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_distance.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_manifold.hpp"
 
 namespace saltus::stability {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 
 namespace saltus::stability {
@@ -201,7 +201,7 @@ std::optional<IntervalMatrix> eliminated(IntervalMatrix A, IntervalMatrix B) {
 }
 
 const std::string& ClaimScope::name(int r) const {
-    const model::Model& m = e.model();
+    const model::Mechanics& m = e.model();
     const int c = e.constraints();
     return r < c ? m.constraints[static_cast<std::size_t>(r)].name : m.contacts[static_cast<std::size_t>(r - c)].name;
 }

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "saltus/base/eigenvalues.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/stability/certify/detail/claims/observable_claims.hpp"
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 

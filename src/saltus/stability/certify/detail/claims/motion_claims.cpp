@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/laws.hpp"
 #include "saltus/stability/certify/detail/gap_accelerations.hpp"
@@ -538,7 +538,7 @@ ClaimList restitution_claims(const ClaimScope& s) {
 }
 
 ClaimList impact_claims(const ClaimScope& s) {
-    const model::Model& m = s.e.model();
+    const model::Mechanics& m = s.e.model();
     const IntervalVector c = coefficients_over(s, s.domain);
     if (!frictional_constraints(s.e).empty()) return {{}, "impacts with friction of constraints are not certified"};
     const auto all = [&](const auto& property) { return std::all_of(m.contacts.begin(), m.contacts.end(), property); };

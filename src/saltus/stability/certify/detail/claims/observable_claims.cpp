@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/laws.hpp"
 
 namespace saltus::stability {
@@ -38,7 +38,7 @@ bool symmetric_entries(const IntervalMatrix& A) {
 
 std::optional<ConstantMatrices> constant_matrices(const ClaimScope& s) {
     const Enclosure& e = s.e;
-    const model::Model& m = e.model();
+    const model::Mechanics& m = e.model();
     if (e.constraints() > 0 || !e.linear_damping || !vanishing_at_rest(e) || !e.smooth ||
         m.contacts.size() > max_closing_contacts)
         return std::nullopt;

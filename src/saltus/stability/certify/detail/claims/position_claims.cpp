@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/laws.hpp"
 #include "saltus/stability/certify/detail/static_forces.hpp"

@@ -6,7 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/proof/laws.hpp"
 
@@ -25,7 +25,7 @@ constexpr int impact_boxes = 512;
 ElementPowers::ElementPowers(StateFunction& V, const Enclosure& enclosure, Course course)
     : V_(V), e_(enclosure), s_(course == Course::falls ? 1.0 : -1.0) {
     if (V.along_velocity()) return;
-    const model::Model& m = e_.model();
+    const model::Mechanics& m = e_.model();
     for (const model::Constraint& c : m.constraints) add(c.row, -1, false, true);
     for (const model::Contact& c : m.contacts) add(c.row, c.row, false, false);
     for (const model::Clutch& c : m.clutches) add(c.row, -1, false, false);
@@ -144,7 +144,7 @@ bool ElementPowers::powers(const Box& x) const {
 }
 
 bool ElementPowers::only_rest(const Box& x) const {
-    const model::Model& m = e_.model();
+    const model::Mechanics& m = e_.model();
     if (!admissible(x)) return true;
     const Box q = positions(x), u(x.begin() + e_.size(), x.end());
     const IntervalMatrix W = e_.row_matrix(q);
@@ -164,7 +164,7 @@ bool ElementPowers::only_rest(const Box& x) const {
 
 bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, long budget,
                             const std::function<bool()>& stop) const {
-    const model::Model& m = e_.model();
+    const model::Mechanics& m = e_.model();
     if (m.contacts.empty()) return true;
     if (!m.clutches.empty()) return false;  // their impulses are no subject of conditions 6 and 7
     const Box q = positions(B);

@@ -33,7 +33,6 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
@@ -90,7 +89,7 @@ public:
         : model_(model), V_(V), options_(options), falls_(theorem == Theorem::attractivity) {
         certificate_.theorem = theorem;
         certificate_.basis = std::string(falls_ ? "Lyapunov's method" : "Theorem 2") + " with V = " + options.V;
-        certificate_.warnings = model.settings->warnings;
+        certificate_.warnings = model.warnings;
     }
 
     Certificate certify() {
@@ -726,7 +725,7 @@ Certificate certify_with_function(const model::Model& model, std::optional<Theor
         if (!theorem) theorem = fits;
         if (*theorem == fits) {
             // The graph of V contains that of the model, so that its expressions can be copied with the formulas.
-            const model::Model split = model::with_potential(model, [&](model::Formulas& f) {
+            const model::Mechanics split = model::with_potential(model, [&](model::Formulas& f) {
                 f.graph = V.formulas().graph;
                 return energy->potential;
             });

@@ -40,8 +40,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/variants/energy_split.hpp"
@@ -97,7 +96,7 @@ struct HeldRow {
 /// The functions of (1) to (3) for one choice of held rows, over boxes of x = (q, λ) and a fraction θ of the friction.
 class HeldMotion {
 public:
-    HeldMotion(const model::Model& model, std::vector<HeldRow> rows) : model_(model), rows_(std::move(rows)) {
+    HeldMotion(const model::Mechanics& model, std::vector<HeldRow> rows) : model_(model), rows_(std::move(rows)) {
         f_ = model.system->symbolic()->formulas();
         const model::Derived d = model.system->symbolic()->derived();
         n_ = static_cast<int>(f_.q.size());
@@ -239,7 +238,7 @@ private:
         tape_ = expr::Tape(g, all, f_.p, variables);
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     std::vector<HeldRow> rows_;
     model::Formulas f_;
     int n_ = 0, m_ = 0;
@@ -256,14 +255,14 @@ struct SteadyPoint {
 
 class SlidingContacts {
 public:
-    SlidingContacts(const model::Model& original, const model::Model& smooth, std::optional<Theorem> theorem,
+    SlidingContacts(const model::Mechanics& original, const model::Mechanics& smooth, std::optional<Theorem> theorem,
                     const CertifyOptions& options)
         : original_(original), model_(smooth), theorem_(theorem), options_(options) {}
 
     Certificate certify() {
         certificate_.theorem = theorem_.value_or(Theorem::attractivity);
         certificate_.basis = "Lyapunov's first method, steady sliding";
-        certificate_.warnings = original_.settings->warnings;
+        certificate_.warnings = original_.warnings;
         std::string why;
         if (!find(why)) return undecided("2", text_steady, why);
         judge();
@@ -650,8 +649,8 @@ private:
         return carried_row(resting, vector_of(certificate_.q), slips, closed);
     }
 
-    const model::Model& original_;
-    const model::Model& model_;  // sliders that slide are forces
+    const model::Mechanics& original_;
+    const model::Mechanics& model_;  // sliders that slide are forces
     std::optional<Theorem> theorem_;
     const CertifyOptions& options_;
     IntervalVector coefficients_;  // over all states
@@ -662,7 +661,7 @@ private:
 
 }  // namespace
 
-std::optional<Certificate> certify_sliding_contacts(const model::Model& model, std::optional<Theorem> theorem,
+std::optional<Certificate> certify_sliding_contacts(const model::Mechanics& model, std::optional<Theorem> theorem,
                                                     const CertifyOptions& options) {
     if (!model.autonomous || !model.scleronomic || model.contacts.empty() || !model.clutches.empty())
         return std::nullopt;
@@ -686,7 +685,7 @@ std::optional<Certificate> certify_sliding_contacts(const model::Model& model, s
     if (model.sliders.empty()) return SlidingContacts(model, model, theorem, options).certify();
     const std::optional<std::vector<int>> directions = sliding_directions(model);
     if (!directions || std::find(directions->begin(), directions->end(), 0) != directions->end()) return std::nullopt;
-    const model::Model smooth = model::with_sliding(model, *directions);
+    const model::Mechanics smooth = model::with_sliding(model, *directions);
     return SlidingContacts(model, smooth, theorem, options).certify();
 }
 

@@ -11,7 +11,7 @@ namespace saltus::stability {
 /// Steady sliding of closed contacts on moving surfaces (γ_T = χ ≠ 0 at rest: a block on a conveyor), judged by
 /// Lyapunov's first method. sliding_contacts.cpp has the statements and their proofs. std::nullopt if no surface of a
 /// contact moves, or if the model has elements that the method does not treat.
-std::optional<proof::Certificate> certify_sliding_contacts(const model::Model& model,
+std::optional<proof::Certificate> certify_sliding_contacts(const model::Mechanics& model,
                                                            std::optional<proof::Theorem> theorem,
                                                            const CertifyOptions& options);
 

@@ -38,7 +38,7 @@ IntervalMatrix symmetric(const std::vector<Interval>& lower, int n) {
 
 }  // namespace
 
-StateFunction::StateFunction(const model::Model& model)
+StateFunction::StateFunction(const model::Mechanics& model)
     : model_(model), f_(model.system->symbolic()->formulas()), d_(model.system->symbolic()->derived()) {
     n_ = static_cast<int>(f_.q.size());
     states_ = f_.q;
@@ -103,7 +103,7 @@ StateFunction StateFunction::read(const model::Model& model, const std::string& 
     return v;
 }
 
-StateFunction StateFunction::quadratic(const model::Model& model, const Matrix& P) {
+StateFunction StateFunction::quadratic(const model::Mechanics& model, const Matrix& P) {
     StateFunction v(model);
     expr::Graph& g = v.f_.graph;
     std::vector<Expr> x;

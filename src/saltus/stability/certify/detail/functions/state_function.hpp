@@ -34,7 +34,7 @@ public:
     /// with the place "--V" for anything else, and if V depends on the time. The model must consist of expressions.
     static StateFunction read(const model::Model& model, const std::string& text);
     /// V = xᵀPx with x = (q − c, u). The centre c is an argument of the bounds, as a box: they hold for every c in it.
-    static StateFunction quadratic(const model::Model& model, const Matrix& P);
+    static StateFunction quadratic(const model::Mechanics& model, const Matrix& P);
 
     int size() const { return n_; }              ///< number of coordinates n
     bool smooth() const { return smooth_; }      ///< V has no kinks and no jumps
@@ -76,7 +76,7 @@ public:
 
 private:
     friend class ElementPowers;
-    explicit StateFunction(const model::Model& model);
+    explicit StateFunction(const model::Mechanics& model);
     void finish(expr::Expr V);
     void find_energy_form(expr::Expr V);
     void find_kinetic_form();
@@ -91,7 +91,7 @@ private:
     Group compile(const std::vector<expr::Expr>& outputs) const;
     const std::vector<proof::Interval>& evaluate(const Group& group, const proof::Box& x) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     model::Formulas f_;
     model::Derived d_;
     int n_ = 0;

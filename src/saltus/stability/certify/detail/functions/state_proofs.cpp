@@ -11,7 +11,6 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
 #include "saltus/stability/certify/detail/functions/element_powers.hpp"
 
 namespace saltus::stability {
@@ -97,7 +96,7 @@ public:
         StateProof p;
         p.radius = radius;
         p.box = box;
-        if (!e_.model().settings->regions.empty() && !region(box)) return false;
+        if (!region(box)) return false;
         if (r_.positive) {
             p.positive = everywhere(box, [&](const Box& b) { return positive_definite(supported_hessian(b)); });
             if (!p.positive) return false;

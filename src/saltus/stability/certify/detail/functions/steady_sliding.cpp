@@ -21,8 +21,7 @@
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/index.hpp"
-#include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
@@ -49,7 +48,7 @@ const char* const text_carried = "rest relative to the moving surface is a stead
 
 class SteadySliding {
 public:
-    SteadySliding(const model::Model& model, const std::vector<int>& directions, const CertifyOptions& options)
+    SteadySliding(const model::Mechanics& model, const std::vector<int>& directions, const CertifyOptions& options)
         : model_(model), directions_(directions), options_(options), smooth_(smooth_model()) {}
 
     Certificate certify(std::optional<Theorem> theorem) {
@@ -69,8 +68,8 @@ public:
 private:
     /// The friction of the sliders as forces. The part of all forces f(q, 0) that is a constant vector F has the
     /// potential −F·q.
-    model::Model smooth_model() const {
-        const model::Model sliding = model::with_sliding(model_, directions_);
+    model::Mechanics smooth_model() const {
+        const model::Mechanics sliding = model::with_sliding(model_, directions_);
         return model::with_potential(sliding, [](model::Formulas& f) {
             std::vector<std::pair<expr::Expr, expr::Expr>> rest;
             for (const expr::Expr u : f.u) rest.emplace_back(u, f.graph.constant(0.0));
@@ -91,7 +90,7 @@ private:
         Certificate c;
         c.theorem = theorem.value_or(Theorem::attractivity);
         c.basis = "Lyapunov's first method, steady sliding";
-        c.warnings = model_.settings->warnings;
+        c.warnings = model_.warnings;
         const auto undecided = [&](const char* id, const char* text, const std::string& why) {
             c.conditions.push_back({id, text, Verdict::not_examined, why, {}});
             c.grade = Grade::not_examined;
@@ -216,10 +215,10 @@ private:
         c.further.push_back(carried_row(resting, vector_of(c.q), slips, {}));
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const std::vector<int>& directions_;
     const CertifyOptions& options_;
-    const model::Model smooth_;
+    const model::Mechanics smooth_;
 };
 
 }  // namespace
@@ -266,7 +265,7 @@ Condition carried_row(RestingModel& resting, const Vector& q, const std::vector<
     return row;
 }
 
-std::optional<std::vector<int>> sliding_directions(const model::Model& model) {
+std::optional<std::vector<int>> sliding_directions(const model::Mechanics& model) {
     if (!model.scleronomic || model.sliders.empty()) return std::nullopt;
     std::string why;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, why);
@@ -288,7 +287,7 @@ std::optional<std::vector<int>> sliding_directions(const model::Model& model) {
     return signs;
 }
 
-Certificate certify_steady_sliding(const model::Model& model, const std::vector<int>& directions,
+Certificate certify_steady_sliding(const model::Mechanics& model, const std::vector<int>& directions,
                                    std::optional<Theorem> theorem, const CertifyOptions& options) {
     model::refuse_elements(
         model, theorem == Theorem::instability ? model::Analysis::instability : model::Analysis::attractivity);

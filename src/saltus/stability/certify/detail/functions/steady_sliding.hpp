@@ -13,14 +13,14 @@ namespace saltus::stability {
 /// if the slip velocity χ(q) of all positions q at rest has that sign, proved, and 0 if χ = 0. std::nullopt if no
 /// slider slides, if the sign of some χ is not proved, or if such a slider has not one slip direction with Coulomb
 /// friction.
-std::optional<std::vector<int>> sliding_directions(const model::Model& model);
+std::optional<std::vector<int>> sliding_directions(const model::Mechanics& model);
 
 /// The equilibrium in which the sliders of `directions` slide steadily. Next to it their friction is a smooth force:
 /// constant parts of it are counted as potential energy, and Theorem 1 is applied in the region where no slip velocity
 /// changes its sign. If Theorem 1 decides nothing, or for Theorem::instability, Lyapunov's first method is applied: a
 /// quadratic function V from the linearised motion is proved to fall or to grow along all motions next to the
 /// equilibrium.
-proof::Certificate certify_steady_sliding(const model::Model& model, const std::vector<int>& directions,
+proof::Certificate certify_steady_sliding(const model::Mechanics& model, const std::vector<int>& directions,
                                           std::optional<proof::Theorem> theorem, const CertifyOptions& options);
 
 /// Row B of such a certificate: a body that is carried along by the moving surfaces of the rows `slips` (γ_T = 0),

@@ -37,7 +37,7 @@
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/laws.hpp"
 #include "saltus/stability/certify/detail/krawczyk.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -610,7 +610,7 @@ private:
     }
 
     const Enclosure& e_;
-    const model::Model& model_;
+    const model::Mechanics& model_;
     const StationaryPoint& point_;
     const StationaryBox& box_;
     IntervalVector constant_, here_;  // coefficients over all states, and at rest in q_e
@@ -623,7 +623,7 @@ std::optional<EscapingMotion> escaping_motion(const Enclosure& e, const Stationa
     return Search(e, point, box).run();
 }
 
-std::string mode_text(const model::Model& model, const EscapingMotion& motion) {
+std::string mode_text(const model::Mechanics& model, const EscapingMotion& motion) {
     std::string text;
     const auto add = [&](const std::string& name, const model::Friction& friction, SlipState s) {
         text += (text.empty() ? "'" : ", '") + name + "' " +

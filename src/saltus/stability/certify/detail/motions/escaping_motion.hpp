@@ -31,6 +31,6 @@ std::optional<EscapingMotion> escaping_motion(const proof::Enclosure& enclosure,
                                               const StationaryBox& box);
 
 /// "left sticks, right slips forwards"; empty without contacts and sliders.
-std::string mode_text(const model::Model& model, const EscapingMotion& motion);
+std::string mode_text(const model::Mechanics& model, const EscapingMotion& motion);
 
 }  // namespace saltus::stability

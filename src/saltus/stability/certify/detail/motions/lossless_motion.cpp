@@ -19,7 +19,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/proof/laws.hpp"
 
 namespace saltus::stability {
@@ -49,7 +49,7 @@ bool conservative(const Enclosure& e) {
 
 std::optional<LosslessMotion> on_loaded_contacts(const ConditionScope& scope) {
     const Enclosure& e = scope.enclosure();
-    const model::Model& m = scope.model();
+    const model::Mechanics& m = scope.model();
     const StationaryPoint& point = scope.equilibrium;
     const Box all = whole_space(static_cast<std::size_t>(e.size()));
     const IntervalVector coefficients = e.coefficients(all, all);
@@ -74,7 +74,7 @@ std::optional<LosslessMotion> on_loaded_contacts(const ConditionScope& scope) {
 
 std::optional<LosslessMotion> bouncing(const ConditionScope& scope, const std::vector<double>& q_e) {
     const Enclosure& e = scope.enclosure();
-    const model::Model& m = scope.model();
+    const model::Mechanics& m = scope.model();
     const std::vector<int>& closed = scope.equilibrium.closed;
     if (closed.size() != 1 || !m.constraints.empty() || !m.clutches.empty() || !e.linear_damping) return std::nullopt;
     const model::Contact& contact = m.contacts[static_cast<std::size_t>(closed.front() - e.constraints())];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/model/tangent_program.hpp"
+#include "saltus/model/systems/tangent_program.hpp"
 
 #include <algorithm>
 #include <utility>

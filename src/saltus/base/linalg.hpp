@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-// Matrix factorisations behind plain functions. Eigen's decompositions are templates that are slow to compile; they are
-// instantiated in linalg.cpp alone.
+// Matrix factorisations behind plain functions, so that their users do not compile Eigen's templates.
 
 namespace saltus {
 

@@ -247,6 +247,25 @@ TEST(Branch, OfAnAutonomousSystemFindsThePeriods) {
     EXPECT_NEAR(all.branches[0].points.back().period, 6.6632868593231, 1e-9);
 }
 
+// The wheel just comes over the top if ω²/2 = (g/l)(1 − cos(α − γ)) after a strike, with ω² = 4 (g/l) sin α sin γ for
+// α = π/8: 3 sin α sin γ + cos α cos γ = 1. The period is infinite there. All multipliers are 1 and cos(2α)² = 0.5.
+TEST(Branch, EndsBeforeTheWheelThatNeedsAnInfiniteTimeToComeOverTheTop) {
+    BranchOptions options = over("gamma", 0.03, 0.08, 0.081);
+    options.orbit.settle = 5;
+    const Branches all = continue_orbits(shipped("rimless-wheel"), options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    for (const SpecialPoint& s : b.special) EXPECT_EQ(s.kind, "end") << kinds(b);
+    ASSERT_FALSE(b.points.empty());
+    for (const BranchPoint& p : b.points) {
+        ASSERT_EQ(p.multipliers.size(), 2U);
+        EXPECT_NEAR(std::abs(p.multipliers[0] - 1.0), 0.0, 1e-3) << p.parameter;
+        EXPECT_NEAR(std::abs(p.multipliers[1] - 0.5), 0.0, 1e-3) << p.parameter;
+        EXPECT_LE(p.residual, 1e-7) << p.parameter;
+    }
+    EXPECT_NEAR(b.points.front().parameter, 0.06822945245228712, 1e-5);
+}
+
 TEST(Branch, EndsWhereTheParameterIsNotAdmissible) {
     BranchOptions options = over("e", 0.4, 0.5, 1.5);
     options.period = "2*pi/w";

@@ -15,6 +15,7 @@
 #include "machine/judge_belt.hpp"
 #include "machine/judge_certificate.hpp"
 #include "machine/judge_equilibria.hpp"
+#include "machine/judge_flow.hpp"
 #include "machine/judge_impact.hpp"
 #include "machine/judge_motion.hpp"
 #include "machine/judge_penalty.hpp"
@@ -37,6 +38,18 @@ const std::vector<Kind>& kinds() {
         add("motion", joint_generators(), judge_motion);
         add("motion", law_generators(), judge_motion);
         add("motion", belt_motion_generators(), judge_motion);
+        for (const auto* generators : {&jump_generators(), &static_friction_generators(), &accumulation_generators()}) {
+            add("motion", *generators, judge_motion);
+            add("flow", *generators, judge_flow);
+            add("sensitivity", *generators, judge_sensitivity);
+            add("moreau", *generators, judge_moreau);
+        }
+        add("flow", sprung_reset_generators(), judge_flow);
+        add("device", basin_generators(), judge_device);
+        add("orbit", orbit_generators(), judge_orbit);
+        add("continue", orbit_generators(), judge_continue);
+        add("continue", rest_over_generators(), judge_equilibria_over);
+        add("diagram", orbit_generators(), judge_diagram);
         add("penalty", penalty_generators(), judge_penalty);
         add("equilibria", equilibrium_generators(), judge_equilibria);
         add("certify", certificate_generators(), judge_certificate);

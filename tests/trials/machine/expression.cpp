@@ -10,7 +10,7 @@ namespace trials {
 
 struct Expression::Node {
     Operation operation = Operation::number;
-    double number = 0.0;
+    double number = 0.0;  ///< or value of the parameter
     Symbol symbol;
     int exponent = 0;  ///< of a power
     std::shared_ptr<const Node> left, right;
@@ -34,6 +34,14 @@ Expression Expression::of(Symbol symbol) {
 Expression Expression::time() { return of({Symbol::Kind::time, 0}); }
 Expression Expression::position(std::size_t index) { return of({Symbol::Kind::position, index}); }
 Expression Expression::velocity(std::size_t index) { return of({Symbol::Kind::velocity, index}); }
+
+Expression Expression::parameter(double value) {
+    auto node = std::make_shared<Node>();
+    node->operation = Operation::symbol;
+    node->symbol = {Symbol::Kind::parameter, 0};
+    node->number = value;
+    return Expression(std::shared_ptr<const Node>(std::move(node)));
+}
 
 Expression Expression::make(Operation operation, const Expression& left, const Expression& right, int exponent) {
     auto node = std::make_shared<Node>();
@@ -90,11 +98,13 @@ Expression absolute(const Expression& a) { return Expression::make(Operation::ab
 
 namespace {
 
-double symbol_value(const Symbol& symbol, const Point& at) {
+double symbol_value(const Expression::Node& node, const Point& at) {
+    const Symbol& symbol = node.symbol;
     switch (symbol.kind) {
         case Symbol::Kind::time: return at.t;
         case Symbol::Kind::position: return at.q[symbol.index];
         case Symbol::Kind::velocity: return at.u[symbol.index];
+        case Symbol::Kind::parameter: return node.number;
     }
     std::abort();
 }
@@ -110,7 +120,7 @@ double whole_power(double a, int exponent) {
 double value_of(const Expression::Node& node, const Point& at) {
     switch (node.operation) {
         case Operation::number: return node.number;
-        case Operation::symbol: return symbol_value(node.symbol, at);
+        case Operation::symbol: return symbol_value(node, at);
         case Operation::add: return value_of(*node.left, at) + value_of(*node.right, at);
         case Operation::subtract: return value_of(*node.left, at) - value_of(*node.right, at);
         case Operation::multiply: return value_of(*node.left, at) * value_of(*node.right, at);
@@ -168,6 +178,7 @@ std::string Expression::text(std::span<const std::string> names) const {
         return node.number < 0 ? fmt::format("({})", node.number) : fmt::format("{}", node.number);
     if (node.operation == Operation::symbol) {
         if (node.symbol.kind == Symbol::Kind::time) return "t";
+        if (node.symbol.kind == Symbol::Kind::parameter) return "p";
         return names[node.symbol.index] + (node.symbol.kind == Symbol::Kind::velocity ? "'" : "");
     }
     const std::string a = Expression(node.left).text(names), b = Expression(node.right).text(names);
@@ -193,6 +204,15 @@ Expression Expression::rounded(int digits) const {
     if (node.operation == Operation::symbol) return *this;
     return make(node.operation, Expression(node.left).rounded(digits), Expression(node.right).rounded(digits),
                 node.exponent);
+}
+
+Expression Expression::with_parameter(double value) const {
+    const Node& node = *node_;
+    if (node.operation == Operation::number) return *this;
+    if (node.operation == Operation::symbol)
+        return node.symbol.kind == Symbol::Kind::parameter ? parameter(value) : *this;
+    return make(node.operation, Expression(node.left).with_parameter(value),
+                Expression(node.right).with_parameter(value), node.exponent);
 }
 
 std::vector<Expression> Expression::operands() const {

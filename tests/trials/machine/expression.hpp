@@ -17,11 +17,12 @@ struct Point {
     std::vector<double> q, u;
 };
 
-/// A variable of a formula: the time, a position or a velocity.
+/// A variable of a formula: the time, a position or a velocity; or the parameter of the model, which has a value of its
+/// own.
 struct Symbol {
-    enum class Kind { time, position, velocity };
+    enum class Kind { time, position, velocity, parameter };
     Kind kind = Kind::time;
-    std::size_t index = 0;  ///< of the coordinate; not used by the time
+    std::size_t index = 0;  ///< of the coordinate; 0 for the time and the parameter
     bool operator==(const Symbol&) const = default;
 };
 
@@ -48,6 +49,7 @@ public:
     static Expression time();
     static Expression position(std::size_t index);
     static Expression velocity(std::size_t index);
+    static Expression parameter(double value);
 
     double value(const Point& at) const;
     Expression derivative(Symbol by) const;
@@ -60,6 +62,8 @@ public:
     bool mentions(Symbol symbol) const;
     /// The same formula with all its numbers rounded to `digits` significant digits.
     Expression rounded(int digits) const;
+    /// The same formula with another value of the parameter.
+    Expression with_parameter(double value) const;
     /// The operands of the outermost operation; fewer than two for numbers, symbols and functions.
     std::vector<Expression> operands() const;
 

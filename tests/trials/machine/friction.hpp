@@ -17,6 +17,16 @@ struct FrictionLaw {
     std::vector<double> mu;       ///< two for orthotropic friction, else one
     double radius = 0.0;          ///< of the patch, for Contensou's law; of drilling, for rolling friction
     double rolling_radius = 0.0;  ///< for rolling friction: C = disk × interval × disk
+    double mu_static = 0.0;       ///< of planar and isotropic friction at rest, if it is larger than mu[0]
+
+    /// Friction at rest holds more than friction that slides.
+    bool holds_more() const { return !mu.empty() && mu_static > mu[0]; }
+    /// The law with the coefficient of rest.
+    FrictionLaw at_rest() const {
+        FrictionLaw law = *this;
+        if (holds_more()) law.mu[0] = mu_static;
+        return law;
+    }
 
     std::size_t directions() const;
     /// Components that stick or slide together. They are all of them, except for rolling friction (sliding, drilling,

@@ -113,6 +113,67 @@ Findings judge_labels(const Model& model, const nlohmann::json& document, const 
     return findings;
 }
 
+namespace {
+
+/// Whether `saltus devices` lists OpenCL.
+bool has_device(const Program& program) {
+    static const bool found = [&] {
+        const std::string out = program.run({"devices"}, 20).out;
+        return out.rfind("opencl", 0) == 0 || out.find("\nopencl") != std::string::npos;
+    }();
+    return found;
+}
+
+}  // namespace
+
+Findings judge_device(const Model& model, const Program& program) {
+    Findings findings;
+    if (!has_device(program)) return findings;
+    nlohmann::json document;
+    const auto file = program.write("model.toml", model.toml()).string();
+    const auto folder = program.folder() / "out";
+    std::filesystem::remove_all(folder);
+    const std::string& x = model.coordinates[0];
+    constexpr double h = 1e-3, until = 2.0;
+    if (!call(program,
+              {"basin", file, "--grid", x + "=-2:2:5", "--grid", x + "'=-2:2:3", "--t-max", fmt::format("{}", until),
+               "--h", fmt::format("{}", h), "--no-certify", "--device", "opencl", "--json", "--out", folder.string()},
+              60, document, findings))
+        return findings;
+    const Table table = read_csv(folder / "basin.csv");
+    const TimeStepping stepping(model);
+    for (std::size_t row = 0; row < table.rows.size() && findings.violations.empty(); ++row) {
+        const Point start = start_of(model, table, row);
+        const double t = table.at(row, "t");
+        Vector end;
+        for (const std::string& name : model.coordinates) end.push_back(table.at(row, "end " + name));
+        bool admissible = t > 0.0 && !std::isnan(norm(end));
+        for (std::size_t c = 0; c < model.contacts.size(); ++c)
+            admissible = admissible && stepping.mechanics().gap(c, start) >= 0.0;
+        if (!admissible) {
+            ++findings.not_judged;  // the program moves such starts
+            continue;
+        }
+        const int count = static_cast<int>(std::lround(t / h));
+        const auto coarse = stepping.run(start, t, count), fine = stepping.run(start, t, 2 * count),
+                   finest = stepping.run(start, t, 4 * count);
+        const double halved = fine && finest ? norm(plus(finest->q, fine->q, -1.0)) : 1.0;
+        const double spread = coarse && fine ? norm(plus(fine->q, coarse->q, -1.0)) : 1.0;
+        // Where shorter steps do not help, impacts of several contacts change their order.
+        if (spread > 0.02 * (0.1 + norm(end)) || halved > 0.75 * spread + 1e-7) {
+            ++findings.not_judged;
+            continue;
+        }
+        const double distance = norm(plus(end, coarse->q, -1.0));
+        findings.check(distance <= 10.0 * spread + 1e-4 * (1.0 + norm(end)), "device-end", [&] {
+            return fmt::format(
+                "from q = {}, u = {} the kernel ends at {} at t = {}, plain time-stepping at {} (spread {})", start.q,
+                start.u, end, t, coarse->q, spread);
+        });
+    }
+    return findings;
+}
+
 Findings judge_basin(const Model& model, const Program& program) {
     Findings findings;
     nlohmann::json document;

@@ -13,6 +13,10 @@ namespace trials {
 /// `table`: the rows of basin.csv.
 Findings judge_labels(const Model& model, const nlohmann::json& document, const Table& table);
 
+/// `basin --device opencl`: the positions at which the kernel ends, against plain time-stepping. Nothing is judged if
+/// there is no such device.
+Findings judge_device(const Model& model, const Program& program);
+
 Findings judge_basin(const Model& model, const Program& program);
 
 }  // namespace trials

@@ -39,7 +39,8 @@ void read_motion(const Table& table, const Model& model, Motion& motion) {
         if (!starts_pair || event >= events.size()) continue;
         const Point after = point_of(table, row + 1, model);
         motion.events.push_back({events[event].at("kind"), point, after, events[event].at("Lambda"),
-                                 events[event].at("contacts").get<std::vector<std::string>>()});
+                                 events[event].at("contacts").get<std::vector<std::string>>(),
+                                 events[event].value("note", "")});
         motion.arcs.push_back({after});
         ++event, ++row;
     }
@@ -336,8 +337,72 @@ void judge_rest(const Mechanics& mechanics, const Event& event, const Scales& sc
     }
 }
 
+/// Size of `when` along a motion, to which the error of its zeros is relative.
+double largest_value(const Expression& formula, const Motion& motion) {
+    double largest = 1e-3;
+    for (const auto& arc : motion.arcs)
+        for (const Point& point : arc) largest = std::max(largest, std::abs(formula.value(point)));
+    return largest;
+}
+
+/// A jump happens at a zero of its quantity, under its condition, and it sets the state to the values of its formulas.
+void judge_jump(const Mechanics& mechanics, const Motion& motion, const Event& event, const Scales& scales,
+                Findings& findings) {
+    const auto& jumps = mechanics.model().jumps;
+    const auto jump = std::ranges::find(jumps, event.note, &Jump::name);
+    const auto text = [&] {
+        return fmt::format("jump '{}' at t = {}: {} {} -> {} {}", event.note, event.before.t, event.before.q,
+                           event.before.u, event.after.q, event.after.u);
+    };
+    findings.check(jump != jumps.end(), "jump-unknown", text);
+    if (jump == jumps.end()) return;
+    const Point expected = jump->after(event.before);
+    findings.check(size_of(plus(event.after.q, expected.q, -1.0)) <= 1e-8 * (1.0 + scales.position) &&
+                       size_of(plus(event.after.u, expected.u, -1.0)) <= 1e-8 * (1.0 + scales.velocity),
+                   "jump-values", text);
+    if (jump->guard)
+        findings.check(jump->guard->value(event.before) >= -1e-7 * (1.0 + scales.position + scales.velocity),
+                       "jump-guard", text);
+    // An impact can carry a quantity of velocities through zero; then its value at the jump is not zero.
+    const bool after_impact = std::ranges::any_of(motion.events, [&](const Event& other) {
+        return other.kind != "jump" && std::abs(other.before.t - event.before.t) <= 1e-9 * (1.0 + event.before.t);
+    });
+    if (after_impact) return;
+    findings.check(std::abs(jump->when.value(event.before)) <= 1e-7 * largest_value(jump->when, motion), "jump-place",
+                   text);
+}
+
+/// No quantity of a jump passes through zero inside of an arc if its condition holds.
+void judge_missed_jumps(const Mechanics& mechanics, const Motion& motion, Findings& findings) {
+    for (const Jump& jump : mechanics.model().jumps) {
+        const double small = 1e-6 * largest_value(jump.when, motion);
+        double when = -1.0;
+        for (const auto& arc : motion.arcs) {
+            double last = 0.0;  // the last value that is not small
+            for (std::size_t i = 0; i < arc.size(); ++i) {
+                const double value = jump.when.value(arc[i]);
+                if (std::abs(value) <= small) continue;
+                const bool passes = last * value < 0.0 && (jump.direction == 0 || jump.direction * value > 0.0);
+                bool allowed = true;
+                if (jump.guard && i > 1)
+                    allowed = jump.guard->value(arc[i]) > 0.0 && jump.guard->value(arc[i - 2]) > 0.0;
+                if (passes && allowed && when < 0.0) when = arc[i].t;
+                last = value;
+            }
+        }
+        findings.check(when < 0.0, "jump-missed", [&] {
+            return fmt::format("the quantity of jump '{}' passes through zero before t = {}, without a jump", jump.name,
+                               when);
+        });
+    }
+}
+
 void judge_events(const Mechanics& mechanics, const Motion& motion, const Scales& scales, Findings& findings) {
     for (const Event& event : motion.events) {
+        if (event.kind == "jump") {
+            judge_jump(mechanics, motion, event, scales, findings);
+            continue;
+        }
         findings.check(
             size_of(plus(event.after.q, event.before.q, -1.0)) <= 1e-7 * (1.0 + scales.position), "position-jump", [&] {
                 return fmt::format("positions jump at t = {}: {} -> {}", event.before.t, event.before.q, event.after.q);
@@ -357,7 +422,7 @@ void judge_events(const Mechanics& mechanics, const Motion& motion, const Scales
 }
 
 /// Reported final forces lie in their sets.
-void judge_final_forces(const Mechanics& mechanics, const Motion& motion, Findings& findings) {
+void judge_final_forces(const Mechanics& mechanics, const Motion& motion, const Scales& scales, Findings& findings) {
     const auto& forces = motion.document.at("forces");
     const Point& end = motion.arcs.back().back();
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
@@ -374,7 +439,9 @@ void judge_final_forces(const Mechanics& mechanics, const Motion& motion, Findin
         findings.check(normal >= -scale, "final-force-pulls",
                        [&] { return fmt::format("'{}' pulls with {}", name, normal); });
         if (friction.size() != mechanics.friction(e).directions() || friction.empty()) continue;
-        findings.check(mechanics.friction(e, end).excess(friction, normal) <= scale, "final-force-outside", [&] {
+        FrictionLaw law = mechanics.friction(e, end);
+        if (norm(mechanics.slip(e, end)) <= 1e-3 * scales.velocity) law = law.at_rest();
+        findings.check(law.excess(friction, normal) <= scale, "final-force-outside", [&] {
             return fmt::format("friction {} of '{}' lies outside of its set, normal force {}", friction, name, normal);
         });
     }
@@ -434,8 +501,9 @@ Findings judge_laws(const Model& model, const Motion& motion) {
     judge_gaps(mechanics, motion, scales, findings);
     judge_constraints(mechanics, motion, scales, findings);
     judge_events(mechanics, motion, scales, findings);
+    judge_missed_jumps(mechanics, motion, findings);
     judge_arcs(mechanics, motion, scales, findings);
-    judge_final_forces(mechanics, motion, findings);
+    judge_final_forces(mechanics, motion, scales, findings);
     return findings;
 }
 

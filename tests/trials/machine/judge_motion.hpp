@@ -20,6 +20,7 @@ struct Event {
     Point before, after;
     nlohmann::json impulses;                 ///< {"contact": {"N": .., "T": [..]}}
     std::vector<std::string> contacts = {};  ///< names of the elements that the event is about
+    std::string note = {};                   ///< of a jump: its name
 };
 
 /// A motion as the program tells it: arcs of samples between events.

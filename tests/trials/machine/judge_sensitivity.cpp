@@ -131,7 +131,14 @@ void judge_variable(const Model& model, const Program& program, const Variable& 
     const double scale = 1e-2 + norm(fine->state), spread = norm(plus(coarse->state, fine->state, -1.0));
     if (spread > 1e-3 * scale) return void(++findings.not_judged);
     judge_times(document.at("events"), name, *coarse, *fine, findings);
-    findings.check(norm(plus(stated, fine->state, -1.0)) <= 5.0 * spread + 1e-4 * scale, "derivative", [&] {
+    const double allowed = 5.0 * spread + 1e-4 * scale;
+    // At a slight kink the derivatives of both sides differ a little, and either is right.
+    Vector forward = plus(fine->right.state, here->state, -1.0);
+    for (double& x : forward) x /= short_step;
+    const Vector backward = plus(plus(fine->state, fine->state), forward, -1.0);
+    const double miss = std::min(
+        {norm(plus(stated, fine->state, -1.0)), norm(plus(stated, forward, -1.0)), norm(plus(stated, backward, -1.0))});
+    findings.check(miss <= allowed, "derivative", [&] {
         return fmt::format(
             "derivatives by {} are {}, differences give {} (and {} with a step that is five times longer)", name,
             stated, fine->state, coarse->state);

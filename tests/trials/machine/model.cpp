@@ -40,6 +40,7 @@ std::string friction_lines(const FrictionLaw& law, const std::vector<Expression>
         return result + fmt::format("mu = {}\n", quoted(coefficient->text(model.coordinates)));  // planar friction
     result +=
         law.mu.size() == 1 ? fmt::format("mu = {}\n", law.mu[0]) : fmt::format("mu = [{}]\n", fmt::join(law.mu, ", "));
+    if (law.holds_more()) result += fmt::format("mu_static = {}\n", law.mu_static);
     if (law.kind == FrictionLaw::Kind::contensou)
         result += fmt::format("friction = \"contensou\"\nradius = {}\n", law.radius);
     if (law.kind == FrictionLaw::Kind::rolling)
@@ -57,6 +58,24 @@ std::string contact_block(const Contact& contact, const Model& model) {
         result += fmt::format("eN = {}\n", contact.e_n);
     if (contact.e_t != 0.0) result += fmt::format("eT = {}\n", contact.e_t);
     if (contact.impact != "newton") result += fmt::format("impact = {}\n", quoted(contact.impact));
+    return result;
+}
+
+std::string jump_block(const Jump& jump, const Model& model) {
+    std::string result =
+        fmt::format("\n[[jump]]\nname = {}\nwhen = {}\n", quoted(jump.name), quoted(jump.when.text(model.coordinates)));
+    if (jump.direction != 0) result += fmt::format("direction = {}\n", quoted(jump.direction < 0 ? "down" : "up"));
+    if (jump.guard) result += fmt::format("if = {}\n", quoted(jump.guard->text(model.coordinates) + " > 0"));
+    const auto line = [&](const char* key, const std::vector<std::optional<Expression>>& values) {
+        std::vector<std::string> cells;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (values[i])
+                cells.push_back(
+                    fmt::format("{} = {}", model.coordinates[i], quoted(values[i]->text(model.coordinates))));
+        if (!cells.empty()) result += fmt::format("{} = {{ {} }}\n", key, fmt::join(cells, ", "));
+    };
+    line("q", jump.q);
+    line("u", jump.u);
     return result;
 }
 
@@ -122,6 +141,7 @@ std::string Model::toml(const std::string& remark) const {
     if (!potential.empty()) result += fmt::format("U = {}\n", quoted(sum(potential).text(coordinates)));
     if (!dissipation.empty()) result += fmt::format("R = {}\n", quoted(sum(dissipation).text(coordinates)));
     result += force_line(*this);
+    if (parameter) result += fmt::format("\n[parameters]\np = {}\n", *parameter);
     for (const Contact& contact : contacts) result += contact_block(contact, *this);
     for (const Slider& slider : sliders)
         result += fmt::format("\n[[slider]]\nname = {}\n{}FN = {}\n", quoted(slider.name),
@@ -134,6 +154,7 @@ std::string Model::toml(const std::string& remark) const {
     for (const Clutch& clutch : clutches)
         result += fmt::format("\n[[clutch]]\nname = {}\ngamma = {}\n", quoted(clutch.name),
                               quoted(clutch.velocity.text(coordinates)));
+    for (const Jump& jump : jumps) result += jump_block(jump, *this);
     for (const Control& c : control) result += control_block(c, *this);
     if (penalty) result += fmt::format("\n[penalty]\nk = {}\nd = {}\n", penalty->k, penalty->d);
     result += fmt::format("\n[initial]\nq = {}\nu = {}\n", table(coordinates, q0), table(coordinates, u0));
@@ -143,6 +164,43 @@ std::string Model::toml(const std::string& remark) const {
         result += fmt::format("\n[certify]\nregion = [{}]\n", fmt::join(quotes, ", "));
     }
     return result + fmt::format("\n[simulate]\nt_end = {}\n", t_end);
+}
+
+Point Jump::after(const Point& before) const {
+    Point result = before;
+    for (std::size_t i = 0; i < q.size(); ++i)
+        if (q[i]) result.q[i] = q[i]->value(before);
+    for (std::size_t i = 0; i < u.size(); ++i)
+        if (u[i]) result.u[i] = u[i]->value(before);
+    return result;
+}
+
+Model Model::with_parameter(double value) const {
+    Model result = *this;
+    const auto set = [&](auto& formulas) {
+        for (Expression& formula : formulas) formula = formula.with_parameter(value);
+    };
+    result.parameter = value;
+    for (auto& row : result.mass) set(row);
+    set(result.potential);
+    set(result.dissipation);
+    for (auto& terms : result.forces) set(terms);
+    for (Contact& contact : result.contacts) {
+        contact.gap = contact.gap.with_parameter(value);
+        set(contact.slip);
+    }
+    for (Slider& slider : result.sliders) {
+        set(slider.slip);
+        slider.normal_force = slider.normal_force.with_parameter(value);
+    }
+    for (Jump& jump : result.jumps) {
+        jump.when = jump.when.with_parameter(value);
+        if (jump.guard) jump.guard = jump.guard->with_parameter(value);
+        for (auto* values : {&jump.q, &jump.u})
+            for (auto& formula : *values)
+                if (formula) formula = formula->with_parameter(value);
+    }
+    return result;
 }
 
 Model point_masses(std::size_t n, double m) {

@@ -49,6 +49,17 @@ struct Clutch {
     Expression velocity;  ///< affine in the velocities
 };
 
+/// A reset of the state where `when` passes through zero.
+struct Jump {
+    std::string name;
+    Expression when;
+    int direction = 0;                            ///< of the passage: −1 down, 1 up, 0 both
+    std::optional<Expression> guard = {};         ///< the jump happens only if this is positive
+    std::vector<std::optional<Expression>> q, u;  ///< new values, one for each coordinate; nothing: the value stays
+
+    Point after(const Point& before) const;
+};
+
 /// Springs and dampers in the place of rigid contacts: the force max(0, k·depth + d·rate) while a gap is negative.
 struct Penalty {
     double k = 0.0, d = 0.0;
@@ -93,11 +104,14 @@ struct Model {
     std::vector<Slider> sliders;
     std::vector<Constraint> constraints;
     std::vector<Clutch> clutches;
+    std::vector<Jump> jumps;
     std::vector<Control> control;     ///< none or one
     std::vector<std::string> region;  ///< inequalities of [certify]
     std::vector<double> q0, u0;
     double t_end = 1.0;
-    bool has_pulses = false;  ///< pulses or bumps that long steps jump over
+    std::optional<double> parameter;  ///< value of the parameter p that formulas mention
+    std::string period = {};          ///< of the excitation, for orbits
+    bool has_pulses = false;          ///< pulses or bumps that long steps jump over
     std::optional<Penalty> penalty;
     std::optional<Points> points;  ///< the file then has [points], and `q0`, `u0` are their positions and velocities
     std::optional<ContactProblem> problem;  ///< for `solve`: a contact problem, and nothing else
@@ -105,6 +119,8 @@ struct Model {
     std::size_t size() const { return coordinates.size(); }
     /// The model file, or problem file. Every line of `remark` becomes a comment at its beginning.
     std::string toml(const std::string& remark = "") const;
+    /// The same model with another value of its parameter.
+    Model with_parameter(double value) const;
 };
 
 /// A model with n <= 6 coordinates of mass `m`, named x, y, z, w, v, s, at rest at 0.

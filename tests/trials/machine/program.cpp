@@ -25,11 +25,12 @@ std::string content(const std::filesystem::path& file) {
 
 /// The child after fork: limits, streams, then the program.
 [[noreturn]] void become(const std::vector<const char*>& words, const std::string& out, const std::string& err,
-                         int cpu_seconds) {
+                         const std::string& cache, int cpu_seconds) {
     const rlimit limit{static_cast<rlim_t>(cpu_seconds), static_cast<rlim_t>(cpu_seconds + 1)};
     setrlimit(RLIMIT_CPU, &limit);
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
+    setenv("XDG_CACHE_HOME", cache.c_str(), 1);  // compiled kernels of devices go with the folder
     dup2(open("/dev/null", O_RDONLY), 0);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
@@ -49,9 +50,10 @@ Run Program::run(const std::vector<std::string>& words, int cpu_seconds) const {
     std::vector<const char*> arguments = {executable.c_str()};
     for (const std::string& word : words) arguments.push_back(word.c_str());
     arguments.push_back(nullptr);
-    const std::string out = (folder_ / "stdout").string(), err = (folder_ / "stderr").string();
+    const std::string out = (folder_ / "stdout").string(), err = (folder_ / "stderr").string(),
+                      cache = (folder_ / "cache").string();
     const pid_t child = fork();
-    if (child == 0) become(arguments, out, err, cpu_seconds);
+    if (child == 0) become(arguments, out, err, cache, cpu_seconds);
     int status = 0;
     Run run;
     // The limit is on computing time, so that a busy machine does not make a judge see hangs. A program that sleeps for

@@ -27,6 +27,24 @@ const std::vector<Generator>& joint_generators();
 /// For motions: Poisson's impact law, the energy law, and mass points with springs.
 const std::vector<Generator>& law_generators();
 
+/// For motions: resets of the state, with impacts and friction.
+const std::vector<Generator>& jump_generators();
+
+/// The same and static friction, with springs in the place of rigid contacts.
+const std::vector<Generator>& sprung_reset_generators();
+
+/// For motions: friction that holds more than it slides.
+const std::vector<Generator>& static_friction_generators();
+
+/// For motions: impacts that accumulate at several contacts, and impacts without restitution that lift another contact.
+const std::vector<Generator>& accumulation_generators();
+
+/// For periodic orbits: excited and self-excited oscillators with impacts, friction and jumps, with a parameter.
+const std::vector<Generator>& orbit_generators();
+
+/// For branches of equilibria: wells that a parameter moves, with walls.
+const std::vector<Generator>& rest_over_generators();
+
 /// For the penalty method: motions without friction, with springs at their contacts.
 const std::vector<Generator>& penalty_generators();
 

@@ -15,7 +15,7 @@ namespace {
 
 struct Group {
     std::size_t element = 0;
-    FrictionLaw law;
+    FrictionLaw law;               ///< of the parts that stick
     Vector normal;                 ///< direction of the normal force; zero for sliders
     std::vector<Vector> tangents;  ///< gradients of the slip velocities
     double force = 1.0;            ///< of a slider
@@ -69,7 +69,8 @@ Group group_of(const Mechanics& mechanics, std::size_t element, const Point& at,
                double sign) {
     Group group;
     group.element = element;
-    group.law = mechanics.friction(element, at);
+    const FrictionLaw law = mechanics.friction(element, at);
+    group.law = law.at_rest();
     group.normal = mechanics.gap_gradient(element, at);
     for (double& value : group.normal) value *= sign;
     group.tangents = mechanics.slip_gradients(element, at);
@@ -78,11 +79,11 @@ Group group_of(const Mechanics& mechanics, std::size_t element, const Point& at,
     const Vector slip = mechanics.slip(element, at);
     group.sliding.assign(slip.size(), 0.0);
     group.free.assign(slip.size(), 0);
-    for (const FrictionLaw::Part& part : group.law.parts()) {
+    for (const FrictionLaw::Part& part : law.parts()) {
         Vector own(slip.size(), 0.0);
         for (std::size_t i = part.first; i < part.first + part.count; ++i) own[i] = slip[i];
         const bool sticks = phase == Phase::sticking || norm(own) <= still;
-        const Vector friction = group.law.farthest(own);
+        const Vector friction = law.farthest(own);
         for (std::size_t i = part.first; i < part.first + part.count; ++i) {
             group.free[i] = sticks ? 1 : 0;
             group.sliding[i] = sticks ? 0.0 : -friction[i];

@@ -44,6 +44,7 @@ void add_removals(const Model& model, std::vector<Model>& result) {
     with(&Model::sliders);
     with(&Model::constraints);
     with(&Model::clutches);
+    with(&Model::jumps);
     with(&Model::potential);
     with(&Model::dissipation);
     with(&Model::region);

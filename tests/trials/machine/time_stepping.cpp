@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace trials {
 
@@ -19,6 +20,7 @@ struct Block {
     std::vector<Vector> responses;  ///< M⁻¹ times the rows
     Vector drift;                   ///< ξ without impulses in this step, apart from the rows times u⁺
     Vector impulse;
+    Vector slip_before;  ///< slip velocities at the beginning of the step
 };
 
 /// Adds a change of an impulse, and its effect on the velocities.
@@ -95,10 +97,82 @@ std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, co
         else
             block.known_impulse = h * mechanics.slider_force(mechanics.number(e), middle);
         const Vector slip = mechanics.slip(e, middle);
+        block.slip_before = slip;
         const auto gradients = mechanics.slip_gradients(e, middle);
         for (std::size_t i = 0; i < slip.size(); ++i) add_row(block, flexibility, gradients[i], slip[i], e_t, middle.u);
     }
     return blocks;
+}
+
+/// Sweeps until the impulses do not change; false if they do.
+bool solve_blocks(std::vector<Block>& blocks, Vector& u) {
+    constexpr int max_sweeps = 5000;
+    // Accuracy of the velocity, relative: steps have errors of more than 1e-8.
+    const double small = 1e-12 * (1e-3 + norm(u));
+    for (int i = 0; i < max_sweeps; ++i) {
+        double largest = 0.0;
+        for (Block& block : blocks) largest = std::max(largest, sweep(block, u));
+        if (largest < small) return true;
+    }
+    return blocks.empty();
+}
+
+/// ξ_T of a block.
+Vector slip_of(const Block& block, const Vector& u) {
+    Vector slip;
+    for (std::size_t i = block.has_normal ? 1 : 0; i < block.rows.size(); ++i)
+        slip.push_back(dot(block.rows[i], u) + block.drift[i]);
+    return slip;
+}
+
+constexpr double no_slip = 1e-9;  // velocity, in m/s
+
+std::vector<char> at_rest(const Mechanics& mechanics, const Point& state) {
+    std::vector<char> result;
+    for (std::size_t e = 0; e < mechanics.elements(); ++e) {
+        const bool touches = mechanics.sort(e) != Mechanics::Sort::contact || mechanics.gap(e, state) < 1e-9;
+        result.push_back(touches && norm(mechanics.slip(e, state)) < no_slip ? 1 : 0);
+    }
+    return result;
+}
+
+/// An element that stuck has the coefficient of rest, and keeps it if it still sticks. An element that slides has the
+/// other one; if its slip would stop or turn round then the coefficient of rest is tried. `stuck` tells which elements
+/// stuck in the last step, and is changed for this one.
+bool solve_with_static_friction(std::vector<Block>& blocks, Vector& u, std::vector<char>& stuck) {
+    const auto holds_more = [](const Block& block) { return block.friction.holds_more(); };
+    const auto set_stuck = [&] {
+        std::ranges::fill(stuck, 0);
+        for (const Block& block : blocks) stuck[block.element] = norm(slip_of(block, u)) < no_slip ? 1 : 0;
+    };
+    if (std::ranges::none_of(blocks, holds_more)) return solve_blocks(blocks, u);
+    std::vector<FrictionLaw> laws;
+    std::vector<char> tried, resting;
+    for (Block& block : blocks) {
+        laws.push_back(block.friction);
+        resting.push_back(stuck[block.element]);
+        tried.push_back(resting.back());
+        if (resting.back() != 0) block.friction = block.friction.at_rest();
+    }
+    for (std::size_t round = 0; round <= 2 * blocks.size(); ++round) {
+        if (!solve_blocks(blocks, u)) return false;
+        bool changed = false;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            if (!laws[i].holds_more()) continue;
+            const Vector slip = slip_of(blocks[i], u);
+            const bool sticks = norm(slip) < no_slip;
+            if (resting[i] != 0 && !sticks) {
+                resting[i] = 0, changed = true;
+                blocks[i].friction = laws[i];
+            } else if (tried[i] == 0 && !sticks && dot(blocks[i].slip_before, slip) < 0.0) {
+                resting[i] = tried[i] = 1, changed = true;
+                blocks[i].friction = laws[i].at_rest();
+            }
+        }
+        if (!changed) break;
+    }
+    set_stuck();
+    return true;
 }
 
 }  // namespace
@@ -130,25 +204,70 @@ bool TimeStepping::step(Point& state, double h, Impulses& last) const {
     if (flexibility.empty()) return false;
     Vector u = plus(state.u, times(flexibility, mechanics_.force(middle)), h);
     std::vector<Block> blocks = blocks_of(mechanics_, middle, flexibility, h);
-    last.resize(mechanics_.elements());
+    last.of_elements.resize(mechanics_.elements());
     for (Block& block : blocks)
-        for (std::size_t row = 0; row < block.impulse.size() && !last[block.element].empty(); ++row)
-            change(block, row, last[block.element][row], u);
-    constexpr int max_sweeps = 5000;
-    // Accuracy of the velocity, relative: steps have errors of more than 1e-8.
-    const double small = 1e-12 * (1e-3 + norm(u));
-    bool found = blocks.empty();
-    for (int i = 0; i < max_sweeps && !found; ++i) {
-        double largest = 0.0;
-        for (Block& block : blocks) largest = std::max(largest, sweep(block, u));
-        found = largest < small;
-    }
-    for (Vector& impulse : last) impulse.clear();
-    for (Block& block : blocks) last[block.element] = std::move(block.impulse);
+        for (std::size_t row = 0; row < block.impulse.size() && !last.of_elements[block.element].empty(); ++row)
+            change(block, row, last.of_elements[block.element][row], u);
+    if (last.stuck.empty()) last.stuck = at_rest(mechanics_, state);
+    const bool found = solve_with_static_friction(blocks, u, last.stuck);
+    for (Vector& impulse : last.of_elements) impulse.clear();
+    for (Block& block : blocks) last.of_elements[block.element] = std::move(block.impulse);
     state.q = plus(middle.q, u, h / 2);
     state.u = u;
     state.t += h;
     return found && std::isfinite(norm(u)) && std::isfinite(norm(state.q));
+}
+
+bool TimeStepping::step_with_jumps(Point& state, double h, Impulses& last) const {
+    const auto& jumps = mechanics_.model().jumps;
+    if (jumps.empty()) return step(state, h, last);
+    constexpr int most_jumps = 20;  // in one step
+    double left = h;
+    for (int n = 0; n < most_jumps; ++n) {
+        const auto moved = [&](double part) {
+            Point next = state;
+            Impulses memory = last;
+            const bool found = step(next, part, memory);
+            return std::tuple(next, memory, found);
+        };
+        // A quantity that is zero after its own reset has the sign of a tenth of the step later.
+        std::vector<double> before;
+        const Point soon = std::get<0>(moved(0.1 * left));
+        for (const Jump& jump : jumps) {
+            const double value = jump.when.value(state);
+            before.push_back(n > 0 && std::abs(value) < 1e-9 ? jump.when.value(soon) : value);
+        }
+        const auto happening = [&](const Point& next) -> const Jump* {
+            for (std::size_t j = 0; j < jumps.size(); ++j) {
+                const double value = jumps[j].when.value(next);
+                if (before[j] * value >= 0.0 || (jumps[j].direction != 0 && jumps[j].direction * value < 0.0)) continue;
+                if (!jumps[j].guard || jumps[j].guard->value(next) > 0.0) return &jumps[j];
+            }
+            return nullptr;
+        };
+        auto [next, memory, found] = moved(left);
+        if (!found) return false;
+        if (happening(next) == nullptr) {
+            state = next;
+            last = memory;
+            return true;
+        }
+        double low = 0.0, high = left;
+        constexpr int bisections = 25;
+        for (int k = 0; k < bisections; ++k) {
+            const double middle = (low + high) / 2;
+            (happening(std::get<0>(moved(middle))) == nullptr ? low : high) = middle;
+        }
+        auto [end, memory_there, found_there] = moved(high);
+        if (!found_there) return false;
+        const Jump* jump = happening(end);
+        if (jump == nullptr) return false;
+        state = jump->after(end);
+        last = {};
+        left -= high;
+        if (left <= 1e-12 * h) return true;
+    }
+    return false;
 }
 
 std::optional<Point> TimeStepping::run(Point start, double t_end, int count) const {
@@ -156,7 +275,7 @@ std::optional<Point> TimeStepping::run(Point start, double t_end, int count) con
     Impulses last;
     for (int i = 0; i < count; ++i) {
         start.t = t0 + h * i;
-        if (!step(start, h, last)) return {};
+        if (!step_with_jumps(start, h, last)) return {};
     }
     start.t = t_end;
     return start;

@@ -18,17 +18,24 @@ public:
     static bool supports(const Model& model);
 
     /// Impulses of all elements in a step; empty for elements that were open. The next step begins its sweeps with
-    /// them, which saves most of the sweeps and does not change what the sweeps converge to.
-    using Impulses = std::vector<Vector>;
+    /// them, which saves most of the sweeps and does not change what the sweeps converge to. And which elements stuck
+    /// in it, which decides about the coefficient of friction of the next step.
+    struct Impulses {
+        std::vector<Vector> of_elements;
+        std::vector<char> stuck;
+    };
 
     /// One step of length h; false if the impulses were not found. `last` has the impulses of the step before, or
     /// nothing, and receives those of this step.
     bool step(Point& state, double h, Impulses& last) const;
-    /// `count` steps of equal length up to `t_end`; nothing if a step failed.
+    /// `count` steps of equal length up to `t_end`; nothing if a step failed. Steps in which a jump happens are divided
+    /// where its quantity passes through zero.
     std::optional<Point> run(Point start, double t_end, int count) const;
     const Mechanics& mechanics() const { return mechanics_; }
 
 private:
+    bool step_with_jumps(Point& state, double h, Impulses& last) const;
+
     Mechanics mechanics_;
     Matrix flexibility_;  ///< M⁻¹ if it is constant, otherwise empty
 };

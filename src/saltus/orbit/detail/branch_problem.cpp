@@ -21,6 +21,11 @@ constexpr double branch_rounding = 1e-13;
 /// If the residual no longer falls then a point counts as found below this value times 1 + |Φ'|, where Φ' is measured
 /// in the sizes of the components: rounding of the start grows by this factor.
 constexpr double branch_accepted = 2e-12;
+/// But never above this value, however large Φ' is: such a motion does not close.
+constexpr double branch_loosest = 1e-7;
+/// Autonomous systems: the multiplier that must be 1 has at most this error. Near an orbit that needs an infinite time,
+/// because it passes a saddle, Φ' grows without bound, and errors of the motion make multipliers of any size.
+constexpr double trivial_accuracy = 1e-4;
 /// The residual no longer falls if it is larger than this part of the one before.
 constexpr double falling = 0.5;
 constexpr int max_corrections = 12;
@@ -161,7 +166,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
         const Vector size = near.scale.head(states_);
         const double growth =
             (size.cwiseInverse().asDiagonal() * there.r.slope * size.asDiagonal()).cwiseAbs().maxCoeff();
-        return branch_accepted * (1.0 + growth);
+        return std::min(branch_accepted * (1.0 + growth), branch_loosest);
     };
     const int most = damping == Damping::none ? max_corrections : max_damped_corrections;
     for (int k = 0; k < most && residual > branch_rounding; ++k) {
@@ -217,8 +222,31 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
     for (Eigen::Index i = 0; i < states_; ++i)
         if (std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end()) kept.push_back(i);
     p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+    if (p.multipliers.trivial_error.value_or(0.0) > trivial_accuracy) {
+        failure_ = "the multiplier that must be 1 has the error " + number_text(*p.multipliers.trivial_error) +
+                   ": the orbit of the period " + number_text(p.duration) + " is too sensitive to be followed";
+        return std::nullopt;
+    }
+    if (passes_several_times(near.order, p)) {
+        failure_ = "the motion found passes an orbit several times";
+        return std::nullopt;
+    }
     set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
     return p;
+}
+
+bool BranchProblem::passes_several_times(const std::vector<Mark>& order, const OrbitPoint& p) const {
+    if (!autonomous() || order.empty() || p.order.size() <= order.size() || p.order.size() % order.size() != 0)
+        return false;
+    const std::size_t times = p.order.size() / order.size();
+    std::vector<Mark> repeated;
+    for (std::size_t k = 0; k < times; ++k) repeated.insert(repeated.end(), order.begin(), order.end());
+    if (!same_order(repeated, p.order)) return false;
+    constexpr double equal = 1e-6;  // relative to the sizes; orbits of a doubled period differ by more
+    const trajectory::State part = p.r.motion.right(p.r.motion.start.t + p.duration / static_cast<double>(times));
+    Vector difference = (vector_of(part) - p.z.head(states_)).cwiseQuotient(p.scale.head(states_));
+    for (const Eigen::Index j : drifting_) difference(j) = 0.0;
+    return difference.cwiseAbs().maxCoeff() < equal;
 }
 
 /// The tangent τ solves F' τ = 0, along·τ = 1 in z/scale.

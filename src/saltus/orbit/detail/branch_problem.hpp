@@ -93,6 +93,8 @@ private:
     Vector defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const;
     Matrix derivative(const Return& r, double duration_slope, const OrbitPoint& near) const;
     std::pair<double, double> period_of_excitation(const model::Model& model) const;
+    /// Whether an orbit without excitation is one with this order of events, passed several times.
+    bool passes_several_times(const std::vector<Mark>& order, const OrbitPoint& p) const;
 
     const model::Description& description_;
     const BranchOptions& options_;

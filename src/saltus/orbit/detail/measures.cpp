@@ -135,12 +135,15 @@ Multipliers multipliers_of(const Matrix& slope, bool autonomous) {
         out.trivial = static_cast<std::size_t>(nearest - out.values.begin());
         out.trivial_error = std::abs(*nearest - 1.0);
     }
+    // The error of the multiplier that must be 1 is known; those of the others are of its size.
+    constexpr double safety = 10.0;
+    const double error = std::max(multiplier_error * largest, safety * out.trivial_error.value_or(0.0));
     for (std::size_t k = 0; k < out.values.size(); ++k) {
         if (out.trivial && *out.trivial == k) continue;
         const double distance = std::abs(out.values[k]) - 1.0;
-        if (distance > multiplier_error * largest)
+        if (distance > error)
             ++out.outside;
-        else if (distance > -multiplier_error * largest)
+        else if (distance > -error)
             out.undecided = true;
     }
     return out;

@@ -187,6 +187,22 @@ void EventRun::start_at(const trajectory::State& state) {
     out_.start.q.assign(x_.begin(), x_.begin() + d_.size());  // with the held forces of the first sample
 }
 
+/// The forces of a redundant mode, which move it, violate a law. If slipping friction follows the reactions then the
+/// motion is not unique. Otherwise the equations are dependent only because their rows are at a small angle, which grew
+/// when the motion did not advance (coarsen).
+void EventRun::fail_without_distribution() {
+    const std::string names = names_of(d_.ambiguity().elements, out_.elements);
+    if (friction_follows_reactions())
+        fail("the motion is not unique" + at_time() + ": " + names +
+             " share a load, and the motion depends on how; the forces of least norm, which move it here, violate a "
+             "law of friction or pull");
+    else
+        fail("the equations of " + names + " nearly say the same" + at_time() + " and count as one up to an angle of " +
+             number_text(d_.redundancy()) +
+             " rad; the forces found in this way violate a law of friction. Another rtol "
+             "can avoid this state");
+}
+
 /// A smooth arc in the mode in force, up to its first event. If it ends by events, then found_ holds them, and t_ and
 /// x_ are the time and state of the change.
 ArcEnd EventRun::arc() {
@@ -200,9 +216,7 @@ ArcEnd EventRun::arc() {
         return ArcEnd::violated;
     }
     if (watcher_.inadmissible_distribution()) {
-        fail("the motion is not unique" + at_time() + ": " + names_of(d_.ambiguity().elements, out_.elements) +
-             " share a load, and the motion depends on how; the forces of least norm, which move it here, violate a "
-             "law of friction or pull");
+        fail_without_distribution();
         return ArcEnd::finished;
     }
     if (stays_at_rest()) {

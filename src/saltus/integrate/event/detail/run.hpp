@@ -89,6 +89,8 @@ private:
     void begin_arc();
     void store_work();
     void note_ambiguity();
+    bool friction_follows_reactions() const;
+    void fail_without_distribution();
     template <class Stepper>
     ArcEnd integrate(Stepper& stepper, const ode::Problem& problem);
     bool asked_to_stop();

@@ -397,18 +397,25 @@ Mode EventRun::mode_of(std::size_t element) const {
     return d_.compliant() && e.rows.kind == ElementKind::contact ? Mode::pressed : Mode::closed;
 }
 
+/// Whether slipping friction grows with a reaction of the mode's equations: the friction of closed contacts and of
+/// constraints, but not that of springs and sliders. Otherwise the forces F act along the rows A of the equations. Then
+/// K n = A M⁻¹Aᵀn = 0 gives nᵀA M⁻¹Aᵀn = 0, so that Aᵀn = 0: however the redundant reactions are distributed, the
+/// accelerations are the same.
+bool EventRun::friction_follows_reactions() const {
+    for (int k = 0; k < static_cast<int>(d_.equation_rows().size()); ++k) {
+        const int owner = d_.equation_owner(k);
+        if (owner < 0) continue;
+        for (const int p : d_.elements()[ix(owner)].part_numbers())
+            if (d_.mode().parts[ix(p)].slips && !d_.parts()[ix(p)].frictionless()) return true;
+    }
+    return false;
+}
+
 /// Warns, once, if the motion of the mode in force is not unique: redundant contacts slip, and their friction depends
 /// on how they share the load.
 void EventRun::note_ambiguity() {
-    if (ambiguity_told_ || !d_.redundant()) return;
-    bool rubs = false;  // friction slips under a load that is a reaction
-    for (std::size_t k = 0; k < d_.parts().size(); ++k) {
-        const FrictionPart& part = d_.parts()[k];
-        const bool reaction = d_.elements()[ix(part.element)].rows.kind != ElementKind::slider;
-        rubs = rubs || (reaction && d_.mode().elements[ix(part.element)].active && d_.mode().parts[k].slips &&
-                        !part.frictionless());
-    }
-    if (!rubs || !d_.evaluate(t_, x_.data())) return;
+    if (ambiguity_told_ || !d_.redundant() || !friction_follows_reactions()) return;
+    if (!d_.evaluate(t_, x_.data())) return;
     const Dynamics::Ambiguity open = d_.ambiguity();
     if (!open.motion) return;
     ambiguity_told_ = true;

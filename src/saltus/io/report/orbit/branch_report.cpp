@@ -26,6 +26,10 @@ Json point_json(const orbit::Branches& b, const orbit::BranchPoint& p) {
     for (const auto& m : p.multipliers) values.push_back({number(m.real()), number(m.imag())});
     j["multipliers"] = b.equilibria ? Json::array() : values;
     if (b.equilibria) j["eigenvalues"] = values;
+    if (!p.multipliers_full.empty()) {
+        j["multipliers_full"] = Json::array();
+        for (const auto& m : p.multipliers_full) j["multipliers_full"].push_back({number(m.real()), number(m.imag())});
+    }
     j["stable"] =
         p.stability == orbit::Stability::undecided ? Json(nullptr) : Json(p.stability == orbit::Stability::stable);
     j["unstable_count"] = p.unstable_count;

@@ -319,6 +319,14 @@ private:
         }
     }
 
+    /// A special point with its curve.
+    BranchPoint described(const OrbitPoint& p) const {
+        constexpr int samples = 200;
+        BranchPoint out = problem_.describe(p);
+        out.curve = curve_of(p.r.motion, samples);
+        return out;
+    }
+
     double turned(const OrbitPoint& p, const OrbitPoint& q) const {
         Vector tangent = q.tangent.cwiseProduct(q.scale).cwiseQuotient(p.scale);
         return p.tangent.dot(tangent) / std::max(tangent.norm(), std::numeric_limits<double>::min());
@@ -333,7 +341,7 @@ private:
     void end(const OrbitPoint& p, const std::string& why, bool failure) {
         reason = why;
         failed = failed || failure;
-        special.push_back({"end", 0.0, problem_.describe(p), points.size(), why, "", ""});
+        special.push_back({"end", 0.0, described(p), points.size(), why, "", ""});
     }
 
     /// One step of the length h along the tangent; to the bound of the range, if the step would lead beyond it.
@@ -401,9 +409,8 @@ private:
             if (!m) return m;
             const double s = p.tangent.dot((m->z - p.z).cwiseQuotient(p.scale));
             if (std::string(kind) != "branch point") seeds.push_back({kind, *m, problem_.multiple(), "", {}});
-            found.push_back({s,
-                             {kind, std::max(error, smallest_error(m->parameter())), problem_.describe(*m),
-                              points.size(), "", "", ""}});
+            found.push_back(
+                {s, {kind, std::max(error, smallest_error(m->parameter())), described(*m), points.size(), "", "", ""}});
             return m;
         };
         if (signs_differ(a.fold, b.fold))
@@ -484,7 +491,7 @@ private:
             rest *= 0.5;
         }
         SpecialPoint s;
-        s.at = problem_.describe(p);
+        s.at = described(p);
         s.index = points.size();
         s.before = list_of(p);
         // The distance to the orbit beyond, in the parameter; to first order, and to second where the branch is

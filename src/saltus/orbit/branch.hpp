@@ -55,6 +55,7 @@ struct BranchPoint {
     std::vector<std::string> events;                   ///< kinds, from t = 0 of the period on
     std::vector<std::string> closed;                   ///< equilibria: contacts that are closed
     double residual = 0.0;                             ///< as Orbit::residual
+    std::optional<OrbitCurve> curve;                   ///< special points that are orbits
 };
 
 /// A point at which something changes.

@@ -14,7 +14,8 @@ using json::Json;
 
 namespace {
 
-// Each type has two functions: to_json, and a `read_...` that is its inverse. Numbers that JSON does not have are words.
+// Each type has two functions: to_json, and a `read_...` that is its inverse. Numbers that JSON does not have are
+// words.
 
 Json exact(double x) {
     if (std::isnan(x)) return "nan";
@@ -63,6 +64,20 @@ Json pair_of(const std::pair<double, double>& p) { return {exact(p.first), exact
 std::pair<double, double> read_pair(const Json& j) { return {read_number(j.at(0)), read_number(j.at(1))}; }
 std::string read_text(const Json& j) { return j.get<std::string>(); }
 
+Json to_json(const orbit::OrbitCurve& c) {
+    return {{"t", numbers_of(c.t)},
+            {"x", list_of(c.x, [](const std::vector<double>& x) { return numbers_of(x); })},
+            {"events", list_of(c.events, [](const orbit::OrbitCurve::Mark& m) {
+                 return Json{{"index", m.index}, {"kind", m.kind}, {"elements", m.elements}};
+             })}};
+}
+orbit::OrbitCurve read_curve_of_orbit(const Json& j) {
+    return {read_numbers(j.at("t")), read_list(j.at("x"), read_numbers), read_list(j.at("events"), [](const Json& m) {
+                return orbit::OrbitCurve::Mark{m.at("index").get<std::size_t>(), read_text(m.at("kind")),
+                                               read_list(m.at("elements"), read_text)};
+            })};
+}
+
 Json to_json(const orbit::BranchPoint& p) {
     return {{"parameter", exact(p.parameter)},
             {"period", exact(p.period)},
@@ -76,7 +91,8 @@ Json to_json(const orbit::BranchPoint& p) {
             {"amplitude", list_of(p.amplitude, pair_of)},
             {"events", p.events},
             {"closed", p.closed},
-            {"residual", exact(p.residual)}};
+            {"residual", exact(p.residual)},
+            {"curve", p.curve ? to_json(*p.curve) : Json(nullptr)}};
 }
 orbit::BranchPoint read_point(const Json& j) {
     orbit::BranchPoint p;
@@ -91,6 +107,7 @@ orbit::BranchPoint read_point(const Json& j) {
     p.events = read_list(j.at("events"), read_text);
     p.closed = read_list(j.at("closed"), read_text);
     p.residual = read_number(j.at("residual"));
+    if (!j.at("curve").is_null()) p.curve = read_curve_of_orbit(j.at("curve"));
     return p;
 }
 
@@ -110,32 +127,29 @@ orbit::StoredOrbit read_orbit(const Json& j) {
 }
 
 Json to_json(const orbit::SpecialPoint& s) {
-    return {{"kind", s.kind},   {"error", exact(s.error)}, {"at", to_json(s.at)}, {"index", s.index},
-            {"text", s.text},   {"before", s.before},      {"after", s.after}};
+    return {{"kind", s.kind}, {"error", exact(s.error)}, {"at", to_json(s.at)}, {"index", s.index},
+            {"text", s.text}, {"before", s.before},      {"after", s.after}};
 }
 orbit::SpecialPoint read_special(const Json& j) {
-    return {read_text(j.at("kind")),
-            read_number(j.at("error")),
-            read_point(j.at("at")),
-            j.at("index").get<std::size_t>(),
-            read_text(j.at("text")),
-            read_text(j.at("before")),
+    return {read_text(j.at("kind")),          read_number(j.at("error")), read_point(j.at("at")),
+            j.at("index").get<std::size_t>(), read_text(j.at("text")),    read_text(j.at("before")),
             read_text(j.at("after"))};
 }
 
 Json to_json(const orbit::WalkRecord& w) {
-    Json j{{"finished", w.finished},
-           {"points", list_of(w.points, [](const orbit::BranchPoint& p) { return to_json(p); })},
-           {"special", list_of(w.special, [](const orbit::SpecialPoint& s) { return to_json(s); })},
-           {"doublings", list_of(w.doublings,
-                                 [](const orbit::WalkRecord::Doubling& d) {
-                                     return Json{{"orbit", to_json(d.orbit)}, {"described", to_json(d.described)}};
-                                 })},
-           {"seeds", list_of(w.seeds, [](const orbit::WalkRecord::Seed& s) {
-                Json seed{{"kind", s.kind}, {"orbit", to_json(s.orbit)}, {"multiple", s.multiple}, {"contact", s.contact}};
-                seed["parameter"] = s.parameter ? exact(*s.parameter) : Json(nullptr);
-                return seed;
-            })}};
+    Json j{
+        {"finished", w.finished},
+        {"points", list_of(w.points, [](const orbit::BranchPoint& p) { return to_json(p); })},
+        {"special", list_of(w.special, [](const orbit::SpecialPoint& s) { return to_json(s); })},
+        {"doublings", list_of(w.doublings,
+                              [](const orbit::WalkRecord::Doubling& d) {
+                                  return Json{{"orbit", to_json(d.orbit)}, {"described", to_json(d.described)}};
+                              })},
+        {"seeds", list_of(w.seeds, [](const orbit::WalkRecord::Seed& s) {
+             Json seed{{"kind", s.kind}, {"orbit", to_json(s.orbit)}, {"multiple", s.multiple}, {"contact", s.contact}};
+             seed["parameter"] = s.parameter ? exact(*s.parameter) : Json(nullptr);
+             return seed;
+         })}};
     if (w.finished) {
         j.update(Json{{"reason", w.reason}, {"failed", w.failed}, {"closed", w.closed}});
         return j;

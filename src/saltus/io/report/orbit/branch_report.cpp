@@ -7,6 +7,7 @@
 
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/report/orbit/detail/curve_json.hpp"
 
 namespace saltus::io {
 
@@ -54,6 +55,7 @@ Json branch_object(const orbit::Branches& all, const orbit::Branch& b) {
         if (!s.before.empty() || !s.after.empty()) j["before"] = s.before, j["after"] = s.after;
         if (!s.text.empty()) j["reason"] = s.text;
         j["at"] = point_json(all, s.at);
+        if (s.at.curve) j["at"]["curve"] = curve_json(all.coordinates, *s.at.curve);
         special.push_back(std::move(j));
     }
     Json j{{"multiple", b.multiple}, {"points", points}, {"special", special}, {"reason", b.reason}};

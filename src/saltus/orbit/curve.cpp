@@ -16,7 +16,8 @@ OrbitCurve curve_of(const trajectory::Trajectory& motion, int samples) {
         for (; event != motion.events.end() && event->t <= t; ++event) {
             add(event->t, event->q, event->u_minus);
             OrbitCurve::Mark mark{curve.t.size(), std::string(trajectory::to_string(event->kind)), {}};
-            for (const int e : event->elements) mark.elements.push_back(motion.elements[static_cast<std::size_t>(e)].name);
+            for (const int e : event->elements)
+                mark.elements.push_back(motion.elements[static_cast<std::size_t>(e)].name);
             curve.events.push_back(std::move(mark));
             add(event->t, event->q_plus.empty() ? event->q : event->q_plus,
                 event->u_plus.empty() ? event->u_minus : event->u_plus);

@@ -32,14 +32,7 @@ const double not_known = std::numeric_limits<double>::quiet_NaN();
 class PointColumns {
 public:
     explicit PointColumns(const orbit::Branches& all)
-        : all_(all),
-          n_(all.coordinates.size()),
-          low_(n_),
-          high_(n_),
-          q_(n_),
-          u_(n_),
-          re_(2 * n_),
-          im_(2 * n_) {}
+        : all_(all), n_(all.coordinates.size()), low_(n_), high_(n_), q_(n_), u_(n_), re_(2 * n_), im_(2 * n_) {}
 
     void add(std::size_t branch, const orbit::BranchPoint& p) {
         branch_.push_back(static_cast<std::int32_t>(branch));

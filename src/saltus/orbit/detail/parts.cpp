@@ -65,8 +65,7 @@ Parts corrected(const PartsProblem& p, const Parts& at, const Vector& step, doub
     next.t = at.t;
     next.duration = at.duration;
     for (std::size_t k = 0; k < at.x.size(); ++k)
-        next.x.push_back(at.x[k] +
-                         fraction * step.segment(static_cast<Eigen::Index>(k) * n, n).cwiseProduct(at.size));
+        next.x.push_back(at.x[k] + fraction * step.segment(static_cast<Eigen::Index>(k) * n, n).cwiseProduct(at.size));
     if (p.section) next.duration += fraction * step(step.size() - 1) * at.duration;
     return next;
 }
@@ -83,7 +82,8 @@ Vector newton_step(const PartsProblem& p, const Parts& at, const Vector& F) {
         A.block(k * n, k * n, n, n) = at.size.cwiseInverse().asDiagonal() * r.slope * at.size.asDiagonal();
         A.block(k * n, ((k + 1) % count) * n, n, n) -= Matrix::Identity(n, n);
         if (p.section)
-            A.block(k * n, n * count, n, 1) = r.rate.cwiseQuotient(at.size) * (at.duration / static_cast<double>(count));
+            A.block(k * n, n * count, n, 1) =
+                r.rate.cwiseQuotient(at.size) * (at.duration / static_cast<double>(count));
     }
     if (p.section) {
         const Vector gradient = p.section->gradient(at.x[0]);
@@ -97,9 +97,8 @@ Vector newton_step(const PartsProblem& p, const Parts& at, const Vector& F) {
 double growth_of_parts(const Parts& at) {
     double growth = 1.0;
     for (const Return& r : at.r)
-        growth = std::max(growth, (at.size.cwiseInverse().asDiagonal() * r.slope * at.size.asDiagonal())
-                                      .cwiseAbs()
-                                      .maxCoeff());
+        growth = std::max(growth,
+                          (at.size.cwiseInverse().asDiagonal() * r.slope * at.size.asDiagonal()).cwiseAbs().maxCoeff());
     return growth;
 }
 
@@ -175,8 +174,8 @@ PartsSolution solve_in_parts(const PartsProblem& p, double t, const Vector& x, d
         out.residuals.push_back(residual);
     }
     if (!(residual <= p.accepted))
-        out.failure = "Newton's method in " + std::to_string(count) + " parts stopped at the residual " +
-                      number_text(residual);
+        out.failure =
+            "Newton's method in " + std::to_string(count) + " parts stopped at the residual " + number_text(residual);
     return out;
 }
 
@@ -208,9 +207,8 @@ Multipliers multipliers_of(const Parts& parts, bool autonomous) {
     while (!powers.empty()) {
         const std::complex<double> largest = *std::max_element(
             powers.begin(), powers.end(), [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
-        std::stable_sort(powers.begin(), powers.end(), [&](const auto& a, const auto& b) {
-            return std::abs(a - largest) < std::abs(b - largest);
-        });
+        std::stable_sort(powers.begin(), powers.end(),
+                         [&](const auto& a, const auto& b) { return std::abs(a - largest) < std::abs(b - largest); });
         const auto take = std::min(static_cast<std::ptrdiff_t>(count), static_cast<std::ptrdiff_t>(powers.size()));
         std::complex<double> mean = 0.0;
         for (auto m = powers.begin(); m != powers.begin() + take; ++m) mean += *m / static_cast<double>(take);

@@ -54,8 +54,8 @@ PartsSolution solve_in_parts(const PartsProblem& problem, double t, const Vector
 /// the parts follow.
 trajectory::Trajectory joined_motion(const PartsProblem& problem, const Parts& parts);
 
-/// Multipliers of the product of all Φ_k'. They are the K-th powers of the eigenvalues of the cyclic matrix of the Φ_k',
-/// whose entries are of moderate size, so that small multipliers are as accurate as large ones.
+/// Multipliers of the product of all Φ_k'. They are the K-th powers of the eigenvalues of the cyclic matrix of the
+/// Φ_k', whose entries are of moderate size, so that small multipliers are as accurate as large ones.
 Multipliers multipliers_of(const Parts& parts, bool autonomous);
 
 /// Whether every part is repeated by the motion from the same state `later` seconds later.

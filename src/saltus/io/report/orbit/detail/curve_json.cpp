@@ -7,8 +7,7 @@ json::Json curve_json(const std::vector<std::string>& coordinates, const orbit::
     using json::Json;
     Json x = Json::object(), events = Json::array();
     for (std::size_t i = 0; i < 2 * coordinates.size(); ++i) {
-        const std::string name =
-            i < coordinates.size() ? coordinates[i] : coordinates[i - coordinates.size()] + "'";
+        const std::string name = i < coordinates.size() ? coordinates[i] : coordinates[i - coordinates.size()] + "'";
         Json column = Json::array();
         for (const std::vector<double>& state : curve.x) column.push_back(json::number(state[i]));
         x[name] = std::move(column);

@@ -303,6 +303,7 @@ CLI::App* add_continue(CLI::App& app, cli::ContinueCommand& c) {
     command->add_option("--step", c.step, "Largest step of the parameter, relative to the range (0.02)");
     command->add_option("--points", c.points, "Most points of a branch in one direction (1000)");
     command->add_option("--doublings", c.doublings, "How often branches of doubled period are followed (1)");
+    command->add_flag("--resume", c.resume, "Continue the interrupted run in --out");
     add_orbit_options(*command, c.orbit);
     command->footer(
         "Example:  saltus continue models/ball-on-moving-plane.toml --over Gamma=0.9:2 --period \"2*pi/w\" --settle 2");

@@ -45,6 +45,32 @@ TEST(ContinueCommand, KeepsThePointsOfARunThatIsEndedByTheClock) {
     EXPECT_NE(run.out.find("\"multipliers\""), std::string::npos);
 }
 
+/// A run that is ended by the clock and then resumed, perhaps several times, leaves the same files as one run.
+TEST(ContinueCommand, ResumedLeavesTheSameFilesAsOneRun) {
+    const test::Folder folder;
+    const std::string options = ball + "--over Gamma=0.9:1.6 --step 0.01 --quiet " + period + " --out ";
+    const auto whole = test::command(options + folder.file("whole"));
+    EXPECT_EQ(whole.code, 0) << whole.out;
+    auto part = test::command(options + folder.file("cut") + " --seconds 0.02");
+    EXPECT_TRUE(part.code == 130 || part.code == 0) << part.out;
+    for (int k = 0; part.code == 130 && k < 20; ++k) {
+        EXPECT_TRUE(std::filesystem::exists(folder.file("cut") + "/continue-state.json"));
+        if (k == 0) {
+            const auto other = test::command(options + folder.file("cut") + " --resume --set e=0.4");
+            EXPECT_EQ(other.code, 2);
+            EXPECT_NE(other.out.find("another model"), std::string::npos) << other.out;
+        }
+        part = test::command(options + folder.file("cut") + " --resume" + (k < 2 ? " --seconds 0.04" : ""));
+    }
+    EXPECT_EQ(part.code, 0) << part.out;
+    EXPECT_FALSE(std::filesystem::exists(folder.file("cut") + "/continue-state.json"));
+    for (const char* const file : {"/continue.json", "/branches.csv", "/special.csv", "/branches.h5"})
+        EXPECT_EQ(test::content_of(folder.file("cut") + file), test::content_of(folder.file("whole") + file)) << file;
+    const auto again = test::command(options + folder.file("cut") + " --resume");
+    EXPECT_EQ(again.code, 2);
+    EXPECT_NE(again.out.find("is complete"), std::string::npos) << again.out;
+}
+
 TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {
     const auto refused = [](const std::string& options, const std::string& words) {
         const auto run = test::command(ball + options);
@@ -63,6 +89,9 @@ TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {
     refused("--over Gamma=1:2 --period 1 --and Gamma", "is the first parameter, too");
     refused("--over Gamma=1:2 --period 1 --and e=0.6:0.9", "is not in its range");
     refused("--over Gamma=1:2 --period 1 --and e=0.6", "is not a range of a parameter");
+    refused("--over Gamma=1:2 --period 1 --resume", "needs the result folder");
+    refused("--over Gamma=1:2 --period 1 --symmetry z=-z", "unknown coordinate 'z'");
+    refused("--over Gamma=1:2 --period 1 --symmetry \"y = Gamma - y\"", "depends on 'Gamma'");
     refused("--over Gamma=1:2 --period 1 --points 0", "it must be at least 1");
     refused("--over Gamma=1:2 --period 1 --step -1", "--step");
 }

@@ -98,6 +98,20 @@ using Keys = std::vector<std::string>;
 
 }  // namespace
 
+/// Friction that holds up to another coefficient than that of slip, on each kind of element.
+TEST(CheckText, NamesStaticCoefficients) {
+    const auto with_static = [](std::string text, const std::string& mu, const std::string& more) {
+        return text.replace(text.find(mu), mu.size(), mu + "\nmu_static = " + more);
+    };
+    const std::string text = with_static(with_static(everything, "mu = 0.3", "0.35"), "mu = 0.4", "0.5");
+    EXPECT_NE(text_of(text).find("mu 0.3  mu_static 0.35, scaled"), std::string::npos) << text_of(text);
+    EXPECT_NE(text_of(text).find("mu 0.4  mu_static 0.5  FN 20"), std::string::npos) << text_of(text);
+    const Json j = json_of(text);
+    EXPECT_EQ(j["constraints"][0]["mu_static"], 0.35);
+    EXPECT_EQ(j["sliders"][0]["mu_static"], 0.5);
+    EXPECT_FALSE(j["contacts"][0].contains("mu_static"));
+}
+
 TEST(CheckText, SummarisesTheModel) {
     EXPECT_EQ(text_of(everything), R"(everything  (everything.toml)
   2 coordinates (x, y), 1 degree of freedom, scleronomic, autonomous

@@ -334,6 +334,17 @@ TEST(EventsCsv, HasALineForEachEvent) {
               "1.25,impact,floor,-0.375,0.5,0.125,0,,0,-1,0.5,1.5\n");
 }
 
+/// A jump of the model changes positions; events without a jump keep theirs.
+TEST(EventsCsv, HasPositionsAfterAJump) {
+    Trajectory t = test::ball();
+    t.events[1].kind = trajectory::EventKind::jump;
+    t.events[1].q_plus = {0.75};
+    const Lines lines = lines_of(io::events_csv(t));
+    EXPECT_TRUE(lines[0].ends_with(",LambdaN floor,y+"));
+    EXPECT_EQ(lines[1], "0.5,impact,floor,-6,8,2,0,,0,-4,2,6,0");
+    EXPECT_EQ(lines[2], "1,jump,floor,-1.5,2,0.5,0,,0,-2,1,3,0.75");
+}
+
 TEST(EventsCsv, QuotesNamesAndLeavesMissingNumbersEmpty) {
     const Lines lines = lines_of(io::events_csv(test::rich()));
     ASSERT_EQ(lines.size(), 4U);

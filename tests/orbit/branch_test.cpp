@@ -280,6 +280,122 @@ TEST(Branch, EndsWhereTheParameterIsNotAdmissible) {
     EXPECT_NE(b.special.back().text.find("e is not admissible beyond"), std::string::npos) << kinds(b);
 }
 
+/// Two branches as far as results show them: every number is the same, to the bit.
+void expect_equal(const Branches& a, const Branches& b) {
+    const auto same_point = [](const BranchPoint& p, const BranchPoint& q) {
+        return p.parameter == q.parameter && p.period == q.period && p.state.q == q.state.q && p.state.u == q.state.u &&
+               p.multipliers == q.multipliers && p.amplitude == q.amplitude && p.events == q.events &&
+               p.residual == q.residual && p.stability == q.stability;
+    };
+    ASSERT_EQ(a.branches.size(), b.branches.size());
+    for (std::size_t k = 0; k < a.branches.size(); ++k) {
+        const Branch &x = a.branches[k], &y = b.branches[k];
+        EXPECT_EQ(x.reason, y.reason);
+        EXPECT_EQ(x.origin, y.origin);
+        ASSERT_EQ(x.points.size(), y.points.size()) << kinds(x) << kinds(y);
+        for (std::size_t i = 0; i < x.points.size(); ++i) EXPECT_TRUE(same_point(x.points[i], y.points[i])) << i;
+        ASSERT_EQ(x.special.size(), y.special.size()) << kinds(x) << kinds(y);
+        for (std::size_t i = 0; i < x.special.size(); ++i) {
+            EXPECT_EQ(x.special[i].kind, y.special[i].kind);
+            EXPECT_EQ(x.special[i].error, y.special[i].error);
+            EXPECT_EQ(x.special[i].index, y.special[i].index);
+            EXPECT_TRUE(same_point(x.special[i].at, y.special[i].at)) << x.special[i].kind;
+        }
+    }
+    ASSERT_EQ(a.curves.size(), b.curves.size());
+    for (std::size_t k = 0; k < a.curves.size(); ++k) {
+        EXPECT_EQ(a.curves[k].second, b.curves[k].second);
+        EXPECT_EQ(a.curves[k].reason, b.curves[k].reason);
+    }
+}
+
+/// The run is interrupted at many places, also within a correction, and each time goes on from what it had.
+TEST(Branch, ThatIsInterruptedAndResumedIsTheSameAsOneRun) {
+    BranchOptions options = over("Gamma", 1.4, 1.5, 1.6);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.doublings = 1;
+    options.step = 0.1;
+    const model::Description ball = shipped("ball-on-moving-plane");
+    int calls = 0;
+    options.interrupted = [&] { return ++calls < 0; };
+    const Branches whole = continue_orbits(ball, options);
+    ASSERT_TRUE(whole.complete);
+    ASSERT_EQ(whole.branches.size(), 2U) << whole.failure;
+    const int in_all = calls;
+    for (const int parts : {2, 5}) {
+        BranchRecord record;
+        Branches part;
+        int runs = 0;
+        do {
+            // An interrupt stays asked for until the run has ended.
+            calls = 0;
+            options.interrupted = [&, runs] { return ++calls > (runs + 1) * in_all / parts + 17 * runs; };
+            options.known = runs > 0 ? &record : nullptr;
+            part = continue_orbits(ball, options);
+            record = part.record;
+            ASSERT_LT(++runs, 50);
+        } while (!part.complete);
+        EXPECT_GT(runs, 1);
+        expect_equal(whole, part);
+    }
+}
+
+/// A particle in a shaken box. With the phase s and the speed V of an impact, half the orbit followed by x → −x is
+/// V' = e V + (1+e) A cos s', V (s' + π − s) = D − A (sin s' + sin s), so that D = A (ρ cos s + 2 sin s) with
+/// ρ = π (1+e)/(1−e), the trace is 2e + (1−e²) (π/2) tan s and the determinant e². The multiplier −1, where the
+/// symmetry is lost, is at tan s = −2ρ/π².
+TEST(Branch, OfSymmetricOrbitsLosesItsSymmetryWhereTheExactMapSaysSo) {
+    const double e = 0.7, rho = pi * (1 + e) / (1 - e);
+    const double loss = rho * (1 - 4 / (pi * pi)) / std::hypot(1.0, 2 * rho / (pi * pi));
+    BranchOptions options = over("D", 2.6, 4.0, 4.2);
+    options.period = "2*pi/w";
+    options.orbit.settle = 100;
+    options.orbit.symmetry = "x = -x";
+    options.doublings = 1;
+    options.step = 0.1;
+    const Branches all = continue_orbits(shipped("shaken-box"), options);
+    ASSERT_EQ(all.branches.size(), 2U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_EQ(b.points.front().parameter, 2.6) << kinds(b);
+    EXPECT_EQ(b.points.back().parameter, 4.2) << kinds(b);
+    const auto losses = of_kind(b, "branch point");
+    ASSERT_EQ(losses.size(), 1U) << kinds(b);
+    EXPECT_NEAR(losses[0]->at.parameter, loss, 1e-10);
+    for (const BranchPoint& p : b.points) {
+        const double s = std::atan2(2.0, rho) - std::acos(p.parameter / std::hypot(rho, 2.0));
+        const double trace = 2 * e + (1 - e * e) * pi / 2 * std::tan(s);
+        EXPECT_NEAR((p.multipliers[0] + p.multipliers[1]).real(), trace, 1e-9) << p.parameter;
+        EXPECT_NEAR((p.multipliers[0] * p.multipliers[1]).real(), e * e, 1e-10);
+        ASSERT_EQ(p.multipliers_full.size(), 2U);
+        EXPECT_EQ(p.multipliers_full[0], p.multipliers[0] * p.multipliers[0]);
+        EXPECT_EQ(p.stability, p.parameter > loss ? Stability::stable : Stability::unstable) << p.parameter;
+        EXPECT_EQ(p.events.size(), 2U);
+        EXPECT_NEAR(p.amplitude[0].first, -p.amplitude[0].second, 1e-9);
+    }
+    // The orbits that leave there have the same period, and their extreme positions are no longer opposite.
+    const Branch& other = all.branches[1];
+    EXPECT_EQ(other.multiple, 1);
+    ASSERT_FALSE(other.points.empty()) << other.reason;
+    EXPECT_NEAR(other.points[0].parameter, loss, 1e-2);
+    EXPECT_EQ(other.points[0].stability, Stability::stable);
+    EXPECT_GT(std::abs(other.points[0].amplitude[0].first + other.points[0].amplitude[0].second), 1e-4);
+    EXPECT_TRUE(other.points[0].multipliers_full.empty());
+}
+
+/// A stored orbit of another model is refused.
+TEST(Branch, IsNotResumedFromOrbitsOfAnotherModel) {
+    BranchOptions options = over("F0", 0.5, 1.0, 1.5);
+    options.build.set = {{"c", "0.1"}, {"s", "100"}};
+    options.period = "2*pi/w";
+    options.orbit.settle = 200;
+    BranchRecord record;
+    record.walks.emplace_back();
+    record.walks[0].at.z = Vector::Zero(7);
+    options.known = &record;
+    EXPECT_THROW(continue_orbits(shipped("impact-oscillator"), options), Error);
+}
+
 /// The period is that of w = 1, and w is varied.
 TEST(Branch, IsNotFollowedWithAPeriodThatTheExcitationDoesNotHave) {
     BranchOptions options = over("w", 0.8, 1.0, 1.2);

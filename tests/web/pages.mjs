@@ -407,6 +407,34 @@ await test("basin, certify and equilibria show their plots", async () => {
     await p.close();
 });
 
+await test("an orbit is a closed curve in two quantities that are chosen", async () => {
+    run("orbit", model("ball-on-moving-plane"), "--period", "2*pi/w", "--settle", "2", "--quiet", "--out", file("orbit"), "--report");
+    const p = await Page.open(browser, file("orbit/report.html"));
+    const curve = await p.series("Orbit as a curve", "orbit");
+    const impact = await p.series("Orbit as a curve", "impact");
+    assert.equal(impact.points.length, 1);
+    const points = curve.points.filter((q) => q);
+    near(points[0][1], points[points.length - 1][1], 1e-9, "the curve is closed");
+    const jumps = await p.series("Orbit as a curve", "jumps");
+    near(jumps.points[0][0], jumps.points[1][0], 1e-12, "positions do not jump");
+    assert(jumps.points[0][1] < jumps.points[1][1]);
+    await p.page.locator('select[aria-label="quantity upwards"]').first().selectOption("y");
+    const plots = (await p.plots()).filter((q) => q.title.startsWith("Orbit as a curve"));
+    const same = plots[plots.length - 1].series.find((q) => q.label === "orbit").points.filter((q) => q);
+    assert(same.every(([a, b]) => a === b));
+    await p.close();
+});
+
+await test("a click on a special point shows its orbit", async () => {
+    run("continue", model("ball-on-moving-plane"), "--over", "Gamma=0.9:1.4", "--doublings", "0", "--period", "2*pi/w", "--settle", "2", "--quiet", "--out", file("branch"), "--report");
+    const p = await Page.open(browser, file("branch/report.html"));
+    await p.page.locator(".table tbody tr", { hasText: "fold" }).first().click();
+    assert.match(await p.page.locator(".chosen h3").first().innerText(), /fold at Gamma = 1\.047/);
+    const curve = await p.series("Orbit as a curve", "orbit");
+    assert(curve.points.length > 200);
+    await p.close();
+});
+
 await test("the gallery leads to its pages and documents", async () => {
     run("gallery", "-o", file("gallery"), "--quick", "--only", "moving-wall", "--quiet");
     const page = await browser.newPage();

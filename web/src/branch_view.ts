@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of `saltus continue`: branches over the parameter with stable and unstable parts and named special points. Clicking a
-// row of the table shows the orbit of a special point as numbers.
+// special point, in the plot or in the table, shows its orbit as numbers and as a curve.
 import { el, facts, num, section, table } from "./dom";
 import type { Known } from "./motion_view";
+import { type Curve, orbitCurve } from "./orbit_curve";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
 interface BranchPoint {
@@ -15,6 +16,7 @@ interface BranchPoint {
     amplitude: Record<string, [number, number]>;
     events: string[];
     state: { q: Record<string, number>; u: Record<string, number> };
+    curve?: Curve;
 }
 interface Special {
     kind: string;
@@ -37,7 +39,7 @@ interface Branch {
 const branchesOf = (data: any): Branch[] => [data, ...(data.branches ?? [])];
 
 /// The largest value of a coordinate over the parameter, one path for the stable and one for the other parts of all branches.
-function amplitudePlot(data: any, coordinate: string): HTMLElement {
+function amplitudePlot(data: any, coordinate: string, show: (s: Special, branch: number) => void): HTMLElement {
     const at = (p: BranchPoint, parameter = p.parameter[data.over]): Point => [parameter, p.amplitude[coordinate][1]];
     const path = (stable: boolean): (Point | null)[] =>
         branchesOf(data).flatMap((b) => {
@@ -64,7 +66,19 @@ function amplitudePlot(data: any, coordinate: string): HTMLElement {
             }),
         ),
     ];
-    return xyPlot({ title: `Largest ${coordinate}`, x: data.over, y: coordinate, layers, height: 320 });
+    const all = branchesOf(data).flatMap((b, k) => b.special.filter((s) => s.kind !== "end").map((s) => ({ s, k, p: at(s.at, s.parameter[data.over]) })));
+    const spread = (k: 0 | 1) => {
+        const values = branchesOf(data).flatMap((b) => b.points.map((p) => at(p)[k]));
+        return Math.max(...values) - Math.min(...values) || 1;
+    };
+    const [width, height] = [spread(0), spread(1)];
+    // The special point nearest to the click, if it is near.
+    const onPick = (x: number, y: number) => {
+        const distance = (p: Point) => Math.hypot((p[0] - x) / width, (p[1] - y) / height);
+        const nearest = all.sort((a, b) => distance(a.p) - distance(b.p))[0];
+        if (nearest && distance(nearest.p) < 0.05) show(nearest.s, nearest.k);
+    };
+    return xyPlot({ title: `Largest ${coordinate}`, x: data.over, y: coordinate, layers, height: 320, onPick });
 }
 
 function pointPanel(s: Special, over: string): HTMLElement {
@@ -78,11 +92,11 @@ function pointPanel(s: Special, over: string): HTMLElement {
             ["events", s.at.events.join(", ")],
         ]),
         table([{ title: "state", left: true }, { title: "q" }, { title: "u" }], rows),
+        s.at.curve ? orbitCurve(s.at.curve, "Orbit as a curve") : null,
     );
 }
 
-function branchPanel(data: any, b: Branch, k: number): HTMLElement {
-    const shown = el("div", { class: "chosen" });
+function branchPanel(data: any, b: Branch, k: number, shown: HTMLElement): HTMLElement {
     const rows = b.special.map((s) => [s.kind, num(s.parameter[data.over], 12), s.kind === "end" ? "" : num(s.error, 1), s.reason ?? (s.before || s.after ? `${s.before || "?"} | ${s.after || "?"}` : "")]);
     const list = table([{ title: "kind", left: true }, { title: data.over }, { title: "error" }, { title: "", left: true }], rows);
     list.querySelectorAll("tbody tr").forEach((row, i) => row.addEventListener("click", () => shown.replaceChildren(pointPanel(b.special[i], data.over))));
@@ -101,7 +115,12 @@ function branchPanel(data: any, b: Branch, k: number): HTMLElement {
 
 export function branchView(data: any, _known: Known): HTMLElement {
     const view = el("div", { class: "columns" });
-    for (const coordinate of data.coordinates) view.append(amplitudePlot(data, coordinate));
-    branchesOf(data).forEach((b, k) => view.append(branchPanel(data, b, k)));
+    const chosen = branchesOf(data).map(() => el("div", { class: "chosen" }));
+    const show = (s: Special, branch: number) => {
+        chosen[branch].replaceChildren(pointPanel(s, data.over));
+        chosen[branch].scrollIntoView({ block: "nearest" });
+    };
+    for (const coordinate of data.coordinates) view.append(amplitudePlot(data, coordinate, show));
+    branchesOf(data).forEach((b, k) => view.append(branchPanel(data, b, k, chosen[k])));
     return view;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of `saltus orbit`: numbers of a periodic orbit, and its multipliers in the unit circle. The motion of one period has a
+// The view of `saltus orbit`: numbers of a periodic orbit, the orbit as a curve, and its multipliers in the unit circle. The motion of one period has a
 // tab of its own.
 import { el, facts, num, section, table, verdict } from "./dom";
 import type { Known } from "./motion_view";
+import { orbitCurve } from "./orbit_curve";
 import { xyPlot } from "./xyplot";
 
 const stability = (o: any): string => (o.stable === true ? "stable" : o.stable === false ? `unstable, ${o.unstable_count} outside the unit circle` : "undecided");
@@ -42,6 +43,10 @@ function orbitPanel(o: any, title: string): HTMLElement {
         ]),
         table([{ title: "start", left: true }, { title: "q" }, { title: "u" }], names.map((x) => [x, num(o.state.q[x], 12), num(o.state.u[x], 12)])),
         table([{ title: "energy in a period", left: true }, { title: "J" }], energy.map(([name, value]) => [name.replace("_", " "), num(value as number, 8)])),
+        table(
+            [{ title: "element", left: true }, { title: "takes out" }, { title: "brings in" }, { title: "mean force" }],
+            Object.entries(o.averages?.elements ?? {}).map(([name, e]: [string, any]) => [name, num(e.dissipated, 8), num(e.supplied, 8), e.force === undefined ? "" : num(e.force, 8)]),
+        ),
     );
 }
 
@@ -50,6 +55,7 @@ export function orbitView(data: any, _known: Known): HTMLElement {
     const orbits: any[] = data.orbits ?? [data];
     orbits.forEach((o, k) => {
         view.append(orbitPanel(o, orbits.length > 1 ? `Orbit ${k + 1}` : "Periodic orbit"));
+        if (o.curve) view.append(orbitCurve(o.curve, orbits.length > 1 ? `Orbit ${k + 1} as a curve` : "Orbit as a curve"));
         if (o.multipliers) view.append(multiplierPlot(o));
     });
     return view;

@@ -77,9 +77,9 @@ void add_motion(io::ResultFolder& folder, const io::LoadedModel& loaded, const o
     part.start = motion.start;
     part.arcs = std::exchange(motion.arcs, {});
     part.events = std::exchange(motion.events, {});
-    files.add(part, o.energy);
+    files.add(part, o.averages->energy);
     folder.add("model.toml", loaded.file.text);
-    files.write(motion, motion.end.t, ends_of(o.energy), summary, {}, samples);
+    files.write(motion, motion.end.t, ends_of(o.averages->energy), summary, {}, samples);
 }
 
 int code_of(const orbit::Orbit& o, bool cut_short) {
@@ -102,12 +102,14 @@ int orbit(const OrbitCommand& c) {
     report.searched = c.search > 0;
     if (report.searched) {
         report.orbits = orbit::find_orbits(m, options, c.search);
+        for (orbit::Orbit& o : report.orbits) o.averages = orbit::averages_of(m, options, o);
         if (!report.orbits.empty())
             report.orbit = report.orbits.front();
         else
             report.orbit.reason = "none of the starts leads to an orbit";
     } else {
         report.orbit = orbit::find_orbit(m, options);
+        if (report.orbit.converged()) report.orbit.averages = orbit::averages_of(m, options, report.orbit);
     }
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::orbit_json(report), cut_short); };

@@ -290,6 +290,7 @@ std::string Study::orbit(double period, double settle) const {
     report.model = m.name;
     report.autonomous = !options.period;
     report.orbit = orbit::find_orbit(m, options);
+    if (report.orbit.converged()) report.orbit.averages = orbit::averages_of(m, options, report.orbit);
     return io::orbit_json(report);
 }
 

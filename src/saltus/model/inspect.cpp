@@ -47,16 +47,20 @@ private:
     double velocity(int row) const { return row_velocity(layout_, terms_, row, model_.u0); }
     double value(Coefficient c) const { return c == no_coefficient ? 0.0 : coefficients_[static_cast<std::size_t>(c)]; }
 
-    void slip(const Friction& f, std::vector<double>& gamma_t, std::vector<double>& mu) const {
-        for (int k = 0; k < f.dimension; ++k) gamma_t.push_back(velocity(f.first_row + k));
+    /// Sets slip velocities and coefficients of the state of an element.
+    template <class State>
+    void slip(const Friction& f, State& s) const {
+        for (int k = 0; k < f.dimension; ++k) s.gamma_t.push_back(velocity(f.first_row + k));
         for (const Coefficient c : f.mu)
-            if (c != no_coefficient) mu.push_back(value(c));
+            if (c != no_coefficient) s.mu.push_back(value(c));
+        if (f.mu_static != no_coefficient) s.mu_static = value(f.mu_static);
     }
 
     void rows() {
         for (const Constraint& c : model_.constraints) {
-            Inspection::ConstraintState s{terms_.positions[static_cast<std::size_t>(c.row)], velocity(c.row), {}, {}};
-            slip(c.friction, s.gamma_t, s.mu);
+            Inspection::ConstraintState s{
+                terms_.positions[static_cast<std::size_t>(c.row)], velocity(c.row), {}, {}, {}};
+            slip(c.friction, s);
             result_.constraints.push_back(std::move(s));
             active_.emplace_back(c.row, &c.name);
         }
@@ -72,7 +76,7 @@ private:
                 if (k != no_coefficient) s.radius.push_back(value(k));
             if (c.penalty_k != no_coefficient) s.penalty_k = value(c.penalty_k);
             if (c.penalty_d != no_coefficient) s.penalty_d = value(c.penalty_d);
-            slip(c.friction, s.gamma_t, s.mu);
+            slip(c.friction, s);
             s.exists = c.condition == no_coefficient || value(c.condition) > 0.0;
             s.closed = s.exists && s.gap <= closed_tolerance * row_scale(layout_.rows, terms_.W, c.row, model_.q0);
             if (s.closed) {
@@ -86,8 +90,8 @@ private:
             result_.warnings.push_back("closed and approaching at the start: " + listing(approaching, "and", "'") +
                                        "; the motion begins with an impact");
         for (const Slider& c : model_.sliders) {
-            Inspection::SliderState s{{}, {}, value(c.normal_force)};
-            slip(c.friction, s.gamma_t, s.mu);
+            Inspection::SliderState s{{}, {}, value(c.normal_force), {}};
+            slip(c.friction, s);
             result_.sliders.push_back(std::move(s));
         }
         for (const Clutch& c : model_.clutches) result_.clutch_gamma.push_back(velocity(c.row));

@@ -17,7 +17,8 @@ struct Inspection {
         double gap, gamma_n;              ///< gap and its rate
         std::vector<double> gamma_t, mu;  ///< slip velocities; friction coefficients (two if orthotropic)
         bool closed;
-        bool exists;  ///< false: the condition of the contact does not hold at the initial state
+        bool exists;                      ///< false: the condition of the contact does not hold at the initial state
+        std::optional<double> mu_static;  ///< coefficient up to which friction holds, if it is not mu; as below
         double e_n, e_t, c;
         std::vector<double> radius;                  ///< radii of drilling and rolling friction
         std::optional<double> penalty_k, penalty_d;  ///< stiffness and damping of the penalty method, if given
@@ -27,10 +28,12 @@ struct Inspection {
         /// both.
         double g, rate;
         std::vector<double> gamma_t, mu;
+        std::optional<double> mu_static{};
     };
     struct SliderState {
         std::vector<double> gamma_t, mu;
         double normal_force;
+        std::optional<double> mu_static{};
     };
     /// A constraint or closed contact whose row depends linearly on the rows of others.
     struct Redundant {

@@ -49,6 +49,7 @@ constexpr double located = 1e-14;
 constexpr double shortest_collapse_step = 1e-4;
 constexpr const char* halves_become_equal =
     "the two halves of the orbit become equal: a period doubling of another branch";
+constexpr const char* becomes_symmetric = "the orbit becomes symmetric: a branch point of another branch";
 /// Number of points in which the way back must reach the change of the order of events.
 constexpr int points_to_boundary = 80;
 
@@ -139,7 +140,10 @@ constexpr double short_interval = 1e-3;
 /// Follows one branch in one direction.
 class Walk {
 public:
-    Walk(BranchProblem& problem, const BranchOptions& options) : problem_(problem), options_(options) {}
+    Walk(BranchProblem& problem, const BranchOptions& options)
+        : problem_(problem),
+          options_(options),
+          collapsed_(problem.broken() ? becomes_symmetric : halves_become_equal) {}
 
     struct Doubling {
         OrbitPoint point;
@@ -151,20 +155,107 @@ public:
     std::vector<SpecialSeed> seeds;  ///< for curves over two parameters
     std::string reason;
     bool failed = false, interrupted = false, closed = false;
+    bool begun = false;                    ///< false: the run was interrupted before the first step
     std::optional<SpecialPoint> boundary;  ///< walks to the next boundary: where the order of events changes
 
     /// From a point on, along its tangent. `first` is the first point of the whole branch, to notice a closed branch;
-    /// `collapse`: branches of doubled period end where both halves of the orbit are equal again.
-    void go(OrbitPoint p, const BranchPoint* first, bool collapse) {
+    /// `collapse`: branches of doubled period end where both halves of the orbit are equal again. `known`: what an
+    /// earlier run had computed of this walk; null: nothing.
+    void go(OrbitPoint p, const BranchPoint* first, bool collapse, const WalkRecord* known = nullptr) {
         collapse_ = collapse && !halves_equal(p);
         const bool upwards = p.slope() > 0.0;
-        remember(p);
         double h = first_step;
-        while (true) {
-            if (options_.interrupted && options_.interrupted()) {
+        if (known != nullptr) {
+            take_over(*known);
+            begun = true;
+            if (known->finished) return;
+            p = problem_.restore(known->at);
+            h = known->step;
+            trail_order_ = p.order;
+        } else {
+            // An orbit that was corrected before an interrupt is reliable; later ones are not, because Newton's method
+            // may have ended early.
+            if (stop()) {
                 interrupted = true;
                 return end(p, "interrupted", false);
             }
+            remember(p);
+        }
+        begun = true;
+        note_position(p, h);
+        run(std::move(p), h, first, upwards);
+        if (boundary_only_) return;
+        interrupted = stop();
+        if (!interrupted) return;
+        cut_back();
+        end(last_.point, "interrupted", false);
+    }
+
+    /// What a later run needs to continue this walk.
+    WalkRecord record() const {
+        WalkRecord out;
+        out.finished = !interrupted;
+        out.points = points;
+        out.special = special;
+        for (const Doubling& d : doublings) out.doublings.push_back({d.point.stored(), d.described});
+        for (const SpecialSeed& s : seeds)
+            out.seeds.push_back({s.kind, s.point.stored(), s.multiple, s.contact, s.parameter});
+        if (out.finished) {
+            out.reason = reason;
+            out.failed = failed;
+            out.closed = closed;
+            return out;
+        }
+        out.special.pop_back();  // the end that the interrupt made
+        out.at = last_.point.stored();
+        out.step = last_.step;
+        out.collapse = collapse_;
+        out.trail.assign(passed_.begin() + static_cast<std::ptrdiff_t>(trail_), passed_.end());
+        return out;
+    }
+
+private:
+    bool stop() const { return options_.interrupted && options_.interrupted(); }
+
+    /// How far the walk was before its present step.
+    struct Position {
+        OrbitPoint point;
+        double step = 0.0;
+        std::size_t points = 0, special = 0, doublings = 0, seeds = 0, passed = 0, trail = 0;
+    };
+    void note_position(const OrbitPoint& p, double h) {
+        last_ = {p, h, points.size(), special.size(), doublings.size(), seeds.size(), passed_.size(), trail_};
+    }
+    /// Back to the last position that was noted.
+    void cut_back() {
+        points.resize(last_.points);
+        special.resize(last_.special);
+        doublings.resize(last_.doublings);
+        seeds.resize(last_.seeds);
+        passed_.resize(last_.passed);
+        trail_ = last_.trail;
+        failed = closed = false;
+    }
+
+    void take_over(const WalkRecord& known) {
+        points = known.points;
+        special = known.special;
+        for (const WalkRecord::Doubling& d : known.doublings)
+            doublings.push_back({problem_.restore(d.orbit), d.described});
+        for (const WalkRecord::Seed& s : known.seeds)
+            seeds.push_back({s.kind, problem_.restore(s.orbit), s.multiple, s.contact, s.parameter});
+        reason = known.reason;
+        failed = known.failed;
+        closed = known.closed;
+        if (known.finished) return;
+        collapse_ = known.collapse;
+        passed_ = known.trail;
+    }
+
+    void run(OrbitPoint p, double h, const BranchPoint* first, bool upwards) {
+        while (true) {
+            if (stop()) return;
+            if (!boundary_only_) note_position(p, h);
             const int most = boundary_only_ ? points_to_boundary : options_.max_points;
             if (static_cast<int>(points.size()) >= most)
                 return end(p, "after " + std::to_string(most) + " points; --points allows more", false);
@@ -199,7 +290,7 @@ public:
             }
             // A step over the point where both halves of the orbit are equal leads to the same orbits once more.
             if (collapse_ && difference_of_halves(p).dot(difference_of_halves(*q)) < 0.0) {
-                if (h <= shortest_collapse_step) return end(p, halves_become_equal, false);
+                if (h <= shortest_collapse_step) return end(p, collapsed_, false);
                 h *= 0.5;
                 continue;
             }
@@ -221,14 +312,21 @@ public:
                 return end(p, "the branch returns along itself", false);
             }
             accept(*q);
-            if (collapse_ && halves_equal(*q)) return end(*q, halves_become_equal, false);
+            if (collapse_ && halves_equal(*q)) return end(*q, collapsed_, false);
             p = std::move(*q);
             if (at_bound) return end(p, "the end of the range", false);
             h *= 1.4;
         }
     }
 
-private:
+    /// A special point with its curve.
+    BranchPoint described(const OrbitPoint& p) const {
+        constexpr int samples = 200;
+        BranchPoint out = problem_.describe(p);
+        out.curve = curve_of(p.r.motion, samples);
+        return out;
+    }
+
     double turned(const OrbitPoint& p, const OrbitPoint& q) const {
         Vector tangent = q.tangent.cwiseProduct(q.scale).cwiseQuotient(p.scale);
         return p.tangent.dot(tangent) / std::max(tangent.norm(), std::numeric_limits<double>::min());
@@ -243,7 +341,7 @@ private:
     void end(const OrbitPoint& p, const std::string& why, bool failure) {
         reason = why;
         failed = failed || failure;
-        special.push_back({"end", 0.0, problem_.describe(p), points.size(), why, "", ""});
+        special.push_back({"end", 0.0, described(p), points.size(), why, "", ""});
     }
 
     /// One step of the length h along the tangent; to the bound of the range, if the step would lead beyond it.
@@ -311,17 +409,18 @@ private:
             if (!m) return m;
             const double s = p.tangent.dot((m->z - p.z).cwiseQuotient(p.scale));
             if (std::string(kind) != "branch point") seeds.push_back({kind, *m, problem_.multiple(), "", {}});
-            found.push_back({s,
-                             {kind, std::max(error, smallest_error(m->parameter())), problem_.describe(*m),
-                              points.size(), "", "", ""}});
+            found.push_back(
+                {s, {kind, std::max(error, smallest_error(m->parameter())), described(*m), points.size(), "", "", ""}});
             return m;
         };
         if (signs_differ(a.fold, b.fold))
             (void)note(&Tests::fold, "fold");
         else if (signs_differ(a.unit, b.unit))
             if (note(&Tests::unit, "branch point")) sharpen_branch_point(p, q, found.back().second);
+        // A multiplier −1 of half a symmetric orbit is a multiplier 1 of the whole: the symmetry is lost there.
         if (signs_differ(a.doubling, b.doubling))
-            if (std::optional<OrbitPoint> m = note(&Tests::doubling, "period doubling"))
+            if (std::optional<OrbitPoint> m =
+                    note(&Tests::doubling, problem_.symmetric() ? "branch point" : "period doubling"))
                 doublings.push_back({std::move(*m), found.back().second.at});
         if (signs_differ(a.torus, b.torus)) {
             const std::optional<OrbitPoint> m = note(&Tests::torus, "torus");
@@ -356,12 +455,15 @@ private:
         });
     }
 
+    /// The orbits of the present order of events, the last one first, end here.
+    auto trail_end() const { return passed_.rend() - static_cast<std::ptrdiff_t>(trail_); }
+
     /// Notes the least impulse of an orbit, for the extrapolation to where it vanishes. Orbits with another order of
-    /// events are forgotten.
+    /// events are left behind.
     void remember(const OrbitPoint& p) {
-        if (!same_order(trail_order_, p.order)) trail_.clear();
+        if (!same_order(trail_order_, p.order)) trail_ = passed_.size();
         trail_order_ = p.order;
-        trail_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p).length});
+        passed_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p).length});
     }
 
     /// Walks up to where the order of events changes, names and stores this point, and finds the branch on the other
@@ -389,7 +491,7 @@ private:
             rest *= 0.5;
         }
         SpecialPoint s;
-        s.at = problem_.describe(p);
+        s.at = described(p);
         s.index = points.size();
         s.before = list_of(p);
         // The distance to the orbit beyond, in the parameter; to first order, and to second where the branch is
@@ -459,16 +561,16 @@ private:
     void extrapolate_impulse(SpecialPoint& s) const {
         s.error = std::numeric_limits<double>::infinity();
         std::vector<std::pair<double, double>> list;
-        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k)
+        for (auto k = passed_.rbegin(); k != trail_end(); ++k)
             if (!take(list, k->impulse, k->z(k->z.size() - 1))) break;
         extrapolate_zero(std::move(list), s);
     }
 
     /// The same with the time between two events that meet, as where a phase of stick or contact vanishes.
     void extrapolate_interval(const OrbitPoint& p, SpecialPoint& s) const {
-        if (trail_.back().interval > short_interval * p.duration) return;
+        if (passed_.back().interval > short_interval * p.duration) return;
         std::vector<std::pair<double, double>> list;
-        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k)
+        for (auto k = passed_.rbegin(); k != trail_end(); ++k)
             if (!take(list, k->interval, k->z(k->z.size() - 1))) break;
         SpecialPoint other = s;
         other.error = std::numeric_limits<double>::infinity();
@@ -479,7 +581,7 @@ private:
     /// The same with the least gap of a contact, before the contact is touched.
     void extrapolate_gap(const OrbitPoint& p, const std::string& contact, SpecialPoint& s) {
         std::vector<std::pair<double, double>> list;
-        for (auto k = trail_.rbegin(); k != trail_.rend(); ++k) {
+        for (auto k = passed_.rbegin(); k != trail_end(); ++k) {
             const double parameter = k->z(k->z.size() - 1);
             const std::shared_ptr<const model::Model> model = problem_.model_at(parameter);
             const ReturnMap map(*model, options_.orbit.method, options_.interrupted);
@@ -582,8 +684,7 @@ private:
     /// The difference of the states in the middle and at the start of an orbit, relative to its size.
     Vector difference_of_halves(const OrbitPoint& p) const {
         const Eigen::Index m = problem_.states();
-        const Vector half = vector_of(p.r.motion.right(p.t + 0.5 * p.duration));
-        Vector difference = (half - p.z.head(m)).cwiseQuotient(p.scale.head(m));
+        Vector difference = (problem_.half_of(p) - p.z.head(m)).cwiseQuotient(p.scale.head(m));
         for (const Eigen::Index j : problem_.drifting()) difference(j) = 0.0;
         return difference;
     }
@@ -620,14 +721,44 @@ private:
     const BranchOptions& options_;
     bool collapse_ = false;
     bool boundary_only_ = false;  // the walk ends where the order of events changes
+    const char* collapsed_;       // the reason of a branch that ends at another one
     std::vector<Mark> trail_order_;
-    struct Passed {
-        double t;
-        Vector z;
-        double impulse;   // the least one of an impact
-        double interval;  // the shortest one between events, in s
-    };
-    std::vector<Passed> trail_;  // the last orbits of this order
+    std::vector<WalkRecord::Passed> passed_;  // all orbits ...
+    std::size_t trail_ = 0;                   // ... and the number of the first one of the present order
+    Position last_;
+};
+
+/// Numbers the walks and curves of a run, so that those of an interrupted run are found again.
+class Journal {
+public:
+    explicit Journal(const BranchRecord* known) : known_(known) {}
+
+    void walk(Walk& walk, const OrbitPoint& from, const BranchPoint* first, bool collapse) {
+        const std::size_t k = made_.walks.size();
+        walk.go(from, first, collapse, known_ != nullptr && k < known_->walks.size() ? &known_->walks[k] : nullptr);
+        if (walk.begun) made_.walks.push_back(walk.record());
+    }
+    SpecialCurve curve(const BranchOptions& options, const std::function<SpecialCurve()>& compute) {
+        const std::size_t k = made_.curves.size();
+        SpecialCurve found = known_ != nullptr && k < known_->curves.size() ? known_->curves[k] : compute();
+        // A curve that an interrupt has cut is computed again.
+        if (!(options.interrupted && options.interrupted())) made_.curves.push_back(found);
+        return found;
+    }
+    /// What was computed. What the earlier run had computed and this one has not reached is kept.
+    BranchRecord take() {
+        if (known_ != nullptr) {
+            for (std::size_t k = made_.walks.size(); k < known_->walks.size(); ++k)
+                made_.walks.push_back(known_->walks[k]);
+            for (std::size_t k = made_.curves.size(); k < known_->curves.size(); ++k)
+                made_.curves.push_back(known_->curves[k]);
+        }
+        return std::move(made_);
+    }
+
+private:
+    const BranchRecord* known_;
+    BranchRecord made_;
 };
 
 /// Joins a walk downwards, the first point and a walk upwards to one branch.
@@ -661,12 +792,14 @@ Branch joined(Walk& down, const BranchPoint& first, Walk& up) {
 /// Follows the branches of doubled period that begin at period doublings.
 class Switches {
 public:
-    Switches(const model::Description& description, const BranchOptions& options, Branches& out)
-        : description_(description), options_(options), out_(out) {}
+    Switches(const model::Description& description, const BranchOptions& options, Branches& out, Journal& journal)
+        : description_(description), options_(options), out_(out), journal_(journal) {}
 
-    void follow(const std::vector<Walk::Doubling>& doublings, int multiple, const std::vector<Eigen::Index>& drifting,
-                int level) {
+    /// `parent`: the branch on which the doublings lie. From a branch of symmetric orbits, those without the symmetry
+    /// are followed.
+    void follow(const std::vector<Walk::Doubling>& doublings, const BranchProblem& parent, int level) {
         if (level >= options_.doublings) return;
+        const int multiple = parent.symmetric() ? 0 : parent.multiple();
         for (const Walk::Doubling& d : doublings) {
             if (options_.interrupted && options_.interrupted()) return;
             if (std::any_of(ends_.begin(), ends_.end(), [&](const auto& e) {
@@ -674,13 +807,16 @@ public:
                            std::abs(e.second - d.point.parameter()) < 0.02 * (options_.to - options_.from);
                 }))
                 continue;  // a branch that began at another doubling ends here
-            branch_from(d, 2 * multiple, drifting, level);
+            branch_from(d, parent, level);
         }
     }
 
 private:
-    void branch_from(const Walk::Doubling& d, int multiple, const std::vector<Eigen::Index>& drifting, int level) {
-        BranchProblem problem(description_, options_, multiple, drifting);
+    void branch_from(const Walk::Doubling& d, const BranchProblem& parent, int level) {
+        const bool breaks = parent.symmetric();
+        const int multiple = breaks ? parent.multiple() : 2 * parent.multiple();
+        const std::vector<Eigen::Index>& drifting = parent.drifting();
+        BranchProblem problem(description_, options_, multiple, drifting, breaks ? Symmetric::broken : Symmetric::no);
         // The direction of the multiplier −1, in which the doubled orbits leave the others.
         const Eigenpairs pairs = eigenpairs(d.point.r.slope);
         std::size_t which = 0;
@@ -693,11 +829,14 @@ private:
             pairs.vectors.col(static_cast<Eigen::Index>(which)).cwiseQuotient(start.scale.head(problem.states()));
         for (const Eigen::Index j : drifting) direction(j) = 0.0;
         direction /= direction.norm();
-        if (problem.autonomous()) start.z(problem.states()) *= 2.0, start.scale(problem.states()) *= 2.0;
-        start.order.insert(start.order.end(), d.point.order.begin(), d.point.order.end());
+        if (!breaks) {
+            if (problem.autonomous()) start.z(problem.states()) *= 2.0, start.scale(problem.states()) *= 2.0;
+            start.order.insert(start.order.end(), d.point.order.begin(), d.point.order.end());
+        }
         Branch b;
         b.multiple = multiple;
-        b.origin = "period doubling at " + options_.parameter + " = " + number_text(d.point.parameter());
+        b.origin = std::string(breaks ? "loss of symmetry" : "period doubling") + " at " + options_.parameter + " = " +
+                   number_text(d.point.parameter());
         for (const double h : {0.01, 0.02, 0.005, 0.04, 0.002}) {
             std::optional<OrbitPoint> q =
                 problem.correct(start, start.z + h * direction.cwiseProduct(start.scale), direction);
@@ -706,36 +845,42 @@ private:
             const Vector away = (q->z - start.z).cwiseQuotient(q->scale);
             if (q->tangent.dot(away) < 0.0) q->tangent = -q->tangent;
             Walk walk(problem, options_);
-            walk.points.push_back(problem.describe(*q));
-            walk.go(*q, nullptr, true);
+            const BranchPoint first = problem.describe(*q);
+            journal_.walk(walk, *q, nullptr, true);
+            walk.points.insert(walk.points.begin(), first);
+            for (SpecialPoint& s : walk.special) ++s.index;
             b.points = std::move(walk.points);
             b.special = std::move(walk.special);
             b.reason = walk.reason;
             b.failed = walk.failed;
-            if (b.reason.starts_with("the two halves") && !b.points.empty())
-                ends_.emplace_back(multiple / 2, b.points.back().parameter);
+            if ((b.reason == halves_become_equal || b.reason == becomes_symmetric) && !b.points.empty())
+                ends_.emplace_back(breaks ? 0 : multiple / 2, b.points.back().parameter);
             out_.branches.push_back(std::move(b));
             if (walk.interrupted) out_.complete = false;
-            follow(walk.doublings, multiple, drifting, level + 1);
+            follow(walk.doublings, problem, level + 1);
             return;
         }
-        b.reason = "no orbit of the doubled period was found next to the doubling";
+        b.reason = breaks ? "no orbit without the symmetry was found next to the branch point"
+                          : "no orbit of the doubled period was found next to the doubling";
         out_.branches.push_back(std::move(b));
     }
 
     const model::Description& description_;
     const BranchOptions& options_;
     Branches& out_;
-    std::vector<std::pair<int, double>> ends_;  // multiple and parameter of doublings at which branches have ended
+    Journal& journal_;
+    /// Multiple (0: symmetric orbits) and parameter of doublings at which branches have ended.
+    std::vector<std::pair<int, double>> ends_;
 };
 
 /// The branch of one orbit, in both directions, and the branches of doubled period.
 void follow_orbit(const model::Description& description, const BranchOptions& options, const Orbit& orbit,
-                  Branches& out) {
+                  Branches& out, Journal& journal) {
     std::vector<Eigen::Index> drifting;
     for (const auto& [name, distance] : orbit.drift)
         drifting.push_back(std::find(out.coordinates.begin(), out.coordinates.end(), name) - out.coordinates.begin());
-    BranchProblem problem(description, options, orbit.multiple, drifting);
+    BranchProblem problem(description, options, orbit.multiple, drifting,
+                          options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes);
     const OrbitPoint raw = problem.raw(orbit.motion, options.start);
     const Vector up_row = Vector::Unit(raw.z.size(), raw.z.size() - 1);
     std::optional<OrbitPoint> start = problem.correct(raw, raw.z, up_row, BranchProblem::Damping::halve);
@@ -750,8 +895,8 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
     OrbitPoint reversed = *start;
     reversed.tangent = -reversed.tangent;
     const bool even = orbit.multiple % 2 == 0;
-    if (options.start > options.from) down.go(reversed, &first, even);
-    if (!down.closed && !down.interrupted && options.start < options.to) up.go(*start, &first, even);
+    if (options.start > options.from) journal.walk(down, reversed, &first, even);
+    if (!down.closed && !down.interrupted && options.start < options.to) journal.walk(up, *start, &first, even);
     if (down.interrupted || up.interrupted) out.complete = false;
     std::vector<Walk::Doubling> doublings = std::move(down.doublings);
     doublings.insert(doublings.end(), std::make_move_iterator(up.doublings.begin()),
@@ -763,11 +908,12 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
         for (Walk* const walk : {&down, &up})
             for (const SpecialSeed& seed : walk->seeds) {
                 if (options.interrupted && options.interrupted()) return;
-                out.curves.push_back(follow_special(description, options, seed, drifting));
+                out.curves.push_back(
+                    journal.curve(options, [&] { return follow_special(description, options, seed, drifting); }));
             }
         return;
     }
-    Switches(description, options, out).follow(doublings, orbit.multiple, drifting, 0);
+    Switches(description, options, out, journal).follow(doublings, problem, 0);
 }
 
 }  // namespace
@@ -778,6 +924,8 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
     out.parameter = options.parameter;
     out.second = options.second;
     out.complete = true;
+    // A symmetry that cannot be followed is refused before the first orbit is looked for.
+    if (!options.orbit.symmetry.empty()) (void)BranchProblem(description, options, 1, {}, Symmetric::yes);
     std::vector<Orbit> orbits;
     {
         model::BuildOptions build = options.build;
@@ -802,10 +950,12 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
             }
         }
     }
+    Journal journal(options.known);
     for (const Orbit& orbit : orbits) {
         if (options.interrupted && options.interrupted()) break;
-        follow_orbit(description, options, orbit, out);
+        follow_orbit(description, options, orbit, out, journal);
     }
+    out.record = journal.take();
     if (options.interrupted && options.interrupted()) out.complete = false;
     return out;
 }

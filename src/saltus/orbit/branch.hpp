@@ -3,16 +3,20 @@
 
 #include <complex>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "saltus/base/linalg.hpp"
 #include "saltus/model/build_options.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/orbit/orbit.hpp"
 #include "saltus/trajectory/trajectory.hpp"
 
 namespace saltus::orbit {
+
+struct BranchRecord;
 
 /// Which branch of orbits or equilibria is followed.
 struct BranchOptions {
@@ -30,6 +34,9 @@ struct BranchOptions {
     /// are then not followed.
     std::string second;
     double second_from = 0.0, second_start = 0.0, second_to = 0.0;  ///< its range, and its value for the branch
+    /// What an interrupted run with the same options had computed (Branches::record); null: nothing. The result is the
+    /// same as that of a run without interruption, to the bit. Equilibria ignore it. It must outlive the call.
+    const BranchRecord* known = nullptr;
     std::function<bool()> interrupted;
     std::function<void(std::size_t points)> progress;  ///< called after each point
 };
@@ -40,12 +47,15 @@ struct BranchPoint {
     double period = 0.0;      ///< of the whole orbit, in s; 0 for an equilibrium
     trajectory::State state;  ///< at t = 0 of the period; autonomous systems: some state of the orbit
     std::vector<std::complex<double>> multipliers;  ///< of an orbit; eigenvalues in 1/s of an equilibrium
+    std::vector<std::complex<double>>
+        multipliers_full;  ///< with a symmetry: of the whole orbit; `multipliers` are those of half of it
     Stability stability = Stability::undecided;
     int unstable_count = 0;
     std::vector<std::pair<double, double>> amplitude;  ///< least and largest value of each position
     std::vector<std::string> events;                   ///< kinds, from t = 0 of the period on
     std::vector<std::string> closed;                   ///< equilibria: contacts that are closed
     double residual = 0.0;                             ///< as Orbit::residual
+    std::optional<OrbitCurve> curve;                   ///< special points that are orbits
 };
 
 /// A point at which something changes.
@@ -76,6 +86,54 @@ struct SpecialCurve {
     std::string reason;               ///< why the curve ends where it ends
 };
 
+/// An orbit of a branch as it is stored between two runs. The motion and its derivatives are computed again from it.
+struct StoredOrbit {
+    double t = 0.0;  ///< time of the start
+    Vector z;        ///< state at the start, duration of an autonomous orbit, parameter
+    Vector scale, tangent, plane, reference;
+    double residual = 0.0;
+};
+
+/// One direction of a branch, as far as it was followed.
+struct WalkRecord {
+    struct Doubling {
+        StoredOrbit orbit;
+        BranchPoint described;
+    };
+    struct Seed {  ///< where a curve over two parameters begins
+        std::string kind;
+        StoredOrbit orbit;
+        int multiple = 1;
+        std::string contact;
+        std::optional<double> parameter;
+    };
+    struct Passed {  ///< an earlier orbit with the same order of events
+        double t = 0.0;
+        Vector z;
+        double impulse = 0.0;   ///< the least one of an impact, in N s; infinite without impacts
+        double interval = 0.0;  ///< the shortest one between events, in s
+    };
+    bool finished = false;
+    std::vector<BranchPoint> points;
+    std::vector<SpecialPoint> special;
+    std::vector<Doubling> doublings;
+    std::vector<Seed> seeds;
+    // Finished: how the walk ended.
+    std::string reason;
+    bool failed = false, closed = false;
+    // Not finished: where it goes on.
+    StoredOrbit at;
+    double step = 0.0;
+    bool collapse = false;  ///< it ends where both halves of the orbit are equal
+    std::vector<Passed> trail;
+};
+
+/// What an interrupted run has computed: walks along branches and curves over two parameters, in their order.
+struct BranchRecord {
+    std::vector<WalkRecord> walks;  ///< all but the last one are finished
+    std::vector<SpecialCurve> curves;
+};
+
 struct Branches {
     std::string model, parameter;
     std::string second;                ///< the second parameter; empty: none
@@ -86,6 +144,7 @@ struct Branches {
     Status status = Status::converged;  ///< of the search for the first orbit
     bool equilibria = false;
     bool complete = false;  ///< false: interrupted
+    BranchRecord record;    ///< of orbits: what a later run continues from
 };
 
 /// Follows branches of periodic orbits over a parameter by pseudo-arclength continuation. Throws Error if the options

@@ -16,6 +16,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/orbit/detail/measures.hpp"
+#include "saltus/orbit/detail/parts.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
@@ -26,7 +27,8 @@ namespace {
 
 /// Relative residual at which an orbit counts as found. Newton's method then usually goes on to rounding.
 constexpr double accepted_residual = 1e-9;
-/// Newton's method ends at once below this residual: rounding of the motion.
+/// Newton's method ends at once below this residual times max(1, |Φ'|), where Φ' is measured in the sizes of the
+/// components: rounding of the motion, and of its start.
 constexpr double rounding_residual = 1e-13;
 /// A gap that is violated by more than this part of the size of the orbit is reported.
 constexpr double admissible_violation = 1e-7;
@@ -35,6 +37,11 @@ constexpr int max_halvings = 10;
 
 /// A position has returned if it differs by less than this part of its size.
 constexpr double returned = 1e-7;
+
+/// The largest entry of Φ' in the sizes of the components: rounding of the start grows by this factor.
+double growth_of(const Matrix& slope, const Vector& size) {
+    return (size.cwiseInverse().asDiagonal() * slope * size.asDiagonal()).cwiseAbs().maxCoeff();
+}
 
 /// The problem that Newton's method solves, and its iterate.
 struct Search {
@@ -47,20 +54,19 @@ struct Search {
     double duration = 0.0;                  ///< of the orbit; of half of it with a symmetry
     Return found;                           ///< the motion from x
     Orbit orbit;
-    std::vector<Eigen::Index> free{};      ///< positions that nothing depends on; they need not return
-    std::vector<Eigen::Index> drifting{};  ///< those of them that do not
+    std::vector<Eigen::Index> drifting{};  ///< positions that nothing depends on and that do not return
+    Vector guess{};                        ///< state of the guess at t = 0, or on the section
+    double guess_duration = 0.0;           ///< autonomous systems: the duration of the guess, in s
+    std::optional<Parts> parts{};          ///< an orbit that was found in parts
     std::optional<Symmetry> symmetry{};    ///< the map is then that of half an orbit, followed by the symmetry
 
     /// Duration of the whole orbit.
     double whole() const { return symmetry ? 2.0 * duration : duration; }
 
-    /// With a symmetry σ, half an orbit leads from x to σ(x). So the map is σ⁻¹ ∘ Φ_{T/2} = σ ∘ Φ_{T/2}.
+    /// The return map, or that of half an orbit with a symmetry.
     Return mapped(double length, const Vector& from) const {
         Return r = map(t, from, length);
-        if (!symmetry || !r.available()) return r;
-        r.end = (*symmetry)(r.end);
-        r.slope = symmetry->S * r.slope;
-        r.rate = symmetry->S * r.rate;
+        if (symmetry && r.available()) symmetry->apply(r);
         return r;
     }
 
@@ -71,10 +77,24 @@ struct Search {
         return difference.maxCoeff();
     }
 
+    /// A position that nothing depends on has the unit vector as its column of Φ'. This is tested first, because the
+    /// examination of the formulas takes longer than a motion.
     void find_drifting(const Vector& size) {
+        constexpr double unit = 1e-9;
         drifting.clear();
-        for (const Eigen::Index j : free)
-            if (std::abs(found.end(j) - x(j)) > returned * size(j)) drifting.push_back(j);
+        if (symmetry) return;
+        std::vector<Eigen::Index> candidates;
+        const Eigen::Index n = x.size() / 2;
+        for (Eigen::Index j = 0; j < n; ++j) {
+            const Vector column = found.slope.col(j) - Vector::Unit(2 * n, j);
+            if (std::abs(found.end(j) - x(j)) > returned * size(j) &&
+                (column.array().abs() * size(j) <= unit * size.array()).all())
+                candidates.push_back(j);
+        }
+        if (candidates.empty()) return;
+        const std::vector<Eigen::Index> free = free_positions(model);
+        for (const Eigen::Index j : candidates)
+            if (std::find(free.begin(), free.end(), j) != free.end()) drifting.push_back(j);
     }
 
     bool stop() const { return options.interrupted && options.interrupted(); }
@@ -122,7 +142,7 @@ struct Search {
         find_drifting(size);
         double residual = residual_of(found, x, size);
         orbit.residuals = {residual};
-        for (int k = 0; k < options.max_iterations && residual > rounding_residual; ++k) {
+        for (int k = 0; k < options.max_iterations && residual > rounding(size); ++k) {
             if (stop()) return fail(Status::interrupted, "interrupted");
             const auto [dx, dT] = correction(size);
             double fraction = 1.0;
@@ -146,6 +166,11 @@ struct Search {
         if (residual <= accepted_residual) return true;
         return fail(Status::no_orbit, "Newton's method stopped at the residual " + number_text(residual) +
                                           "; try another guess, or --settle");
+    }
+
+    /// Residuals below are rounding.
+    double rounding(const Vector& size) const {
+        return rounding_residual * std::max(1.0, growth_of(found.slope, size));
     }
 
     /// A state that penetrates an obstacle has no motion.
@@ -184,8 +209,11 @@ bool prepare_excited(Search& s) {
     const trajectory::Trajectory first = s.map.motion(0.0, x, s.duration);
     if (first.status != trajectory::Status::completed)
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + first.reason);
-    s.t = calm_time(first);
-    s.x = vector_of(first.right(s.t));
+    // The search begins one orbit later than the orbit that is reported; see describe_excited.
+    const double calm = calm_time(first);
+    s.guess = x;
+    s.t = s.duration + calm;
+    s.x = vector_of(first.right(calm));
     if (s.symmetry) s.duration *= 0.5;
     return true;
 }
@@ -212,13 +240,12 @@ bool prepare_autonomous(Search& s) {
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + motion.reason);
     if (s.options.section.empty()) {
         const double t = calm_time(motion);
-        const trajectory::State here = motion.right(t);
-        s.section = plane_across(vector_of(here), rate_at_end(s.map.motion(0.0, x, t)));
+        s.section = plane_across(vector_of(motion.right(t)), rate_at(motion, t));
     } else {
         s.section = section_of(s.model, s.options.section);
     }
-    const std::vector<Passage> list = passages(motion, *s.section);
     const auto needed = static_cast<std::size_t>(s.options.multiple) + 1;
+    const std::vector<Passage> list = last_passages(motion, *s.section, needed);
     if (list.size() < needed) {
         if (at_rest(motion))
             return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(motion.end.t));
@@ -228,9 +255,10 @@ bool prepare_autonomous(Search& s) {
     }
     // The last returns are nearest to the orbit.
     const Passage& first = list[list.size() - needed];
-    s.x = first.x;
+    s.x = s.guess = first.x;
     s.duration = list.back().t - first.t;
     if (s.symmetry) s.duration *= 0.5;
+    s.guess_duration = s.duration;
     return true;
 }
 
@@ -248,7 +276,8 @@ void judge_stability(Search& s) {
         o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
                             number_text(o.drift.back().second) + " in a period; its multiplier is left out");
     }
-    const Multipliers found = multipliers_of(slope, s.section.has_value());
+    const Multipliers found =
+        s.parts ? multipliers_of(*s.parts, s.section.has_value()) : multipliers_of(slope, s.section.has_value());
     o.multipliers = found.values;
     if (s.symmetry)
         for (const std::complex<double>& m : o.multipliers) o.multipliers_full.push_back(m * m);
@@ -269,68 +298,99 @@ void judge_stability(Search& s) {
     o.stability = o.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
 }
 
-/// The mean normal forces of the contacts: integrals over the arcs by Gauss's rule on each part of a step, and the
-/// impulses of all events.
-std::vector<std::pair<std::string, double>> mean_normal_forces(const model::Model& model,
-                                                               const trajectory::Trajectory& motion) {
-    std::vector<double> sum(motion.elements.size(), 0.0);
-    integrate::Course course(model, motion);
-    const auto states = static_cast<int>(2 * motion.coordinates.size());
-    std::vector<double> x;
-    for (std::size_t a = 0; a < motion.arcs.size(); ++a) {
-        const trajectory::Arc& arc = motion.arcs[a];
-        course.enter(a);
-        if (!course.has_reactions() && !arc.steps.empty()) return {};
-        for (const ode::Dense& step : arc.steps) {
-            x.resize(static_cast<std::size_t>(step.size()));
-            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
-                for (const GaussPoint& node : gauss_points(gauss_five_nodes, part.from, part.to)) {
-                    step.evaluate(node.t, x.data(), states);
-                    course.evaluate(node.t, x.data());
-                    for (const trajectory::Reaction& r : course.reactions())
-                        sum[static_cast<std::size_t>(r.element)] += r.N * node.dt;
-                }
-        }
+/// Multiple shooting, where Newton's method for the whole period has failed. Excited orbits start at t = 0 of the
+/// period.
+bool find_in_parts(Search& s) {
+    // Disturbances grow by less than this factor in each part.
+    constexpr double growth_of_part = 100.0;
+    constexpr int fewest = 4, most = 64;
+    if (s.stop() || s.guess.size() == 0 || !s.found.available() || !s.drifting.empty()) return false;
+    const double growth = growth_of(s.found.slope, sizes(s.found.motion));
+    // Far from an orbit, and without growth that would explain it, parts do not help.
+    constexpr double strong_growth = 1e3, near_an_orbit = 1e-2;
+    if (growth < strong_growth && s.orbit.residual > near_an_orbit) return false;
+    const double wanted = std::log(std::max(growth, 1.0)) / std::log(growth_of_part);
+    const auto events = static_cast<double>(s.found.motion.events.size());
+    const int count = std::clamp(static_cast<int>(std::ceil(std::max(wanted, events + 1.0))), fewest, most);
+    const double duration =
+        s.options.period ? *s.options.period * s.options.multiple * (s.symmetry ? 0.5 : 1.0) : s.guess_duration;
+    const PartsProblem problem{
+        s.map, s.symmetry, s.section, s.options.max_iterations, accepted_residual, s.options.interrupted};
+    PartsSolution solution = solve_in_parts(problem, 0.0, s.guess, duration, count);
+    if (!solution.failure.empty() || s.stop()) return false;
+    Parts& parts = solution.parts;
+    s.t = 0.0;
+    s.x = parts.x[0];
+    s.duration = parts.duration;
+    Orbit& o = s.orbit;
+    o.status = Status::converged;
+    o.reason.clear();
+    o.residuals = std::move(solution.residuals);
+    o.residual = o.residuals.back();
+    o.motion = joined_motion(problem, parts);
+    if (o.motion.status == trajectory::Status::completed && !closes(o.motion)) return false;
+    if (s.options.period && !parts_repeat(problem, parts, s.whole())) return false;
+    Return& whole = s.found;
+    whole = parts.r.back();
+    for (std::size_t k = parts.r.size() - 1; k-- > 0;) {
+        whole.slope = whole.slope * parts.r[k].slope;
+        whole.missing.insert(whole.missing.end(), parts.r[k].missing.begin(), parts.r[k].missing.end());
+        whole.one_sided.insert(whole.one_sided.end(), parts.r[k].one_sided.begin(), parts.r[k].one_sided.end());
     }
-    for (const trajectory::Event& e : motion.events)
-        for (const trajectory::Reaction& r : e.impulses) sum[static_cast<std::size_t>(r.element)] += r.N;
-    std::vector<std::pair<std::string, double>> means;
-    const double duration = motion.end.t - motion.start.t;
-    for (std::size_t k = 0; k < sum.size(); ++k)
-        if (motion.elements[k].kind == trajectory::ElementKind::contact)
-            means.emplace_back(motion.elements[k].name, sum[k] / duration);
-    return means;
+    whole.motion = o.motion;
+    const std::size_t halves = s.symmetry ? 2 : 1;
+    for (std::size_t half = 0; half < halves; ++half)
+        for (std::size_t k = 0; k < parts.x.size(); ++k)
+            o.parts.push_back(state_of(parts.start_of(k) + static_cast<double>(half) * parts.duration,
+                                       half == 0 ? parts.x[k] : (*s.symmetry)(parts.x[k])));
+    o.remarks.push_back("found in " + std::to_string(count) +
+                        " parts: the largest derivative of the motion of one "
+                        "period is " +
+                        number_text(growth_of(whole.slope, parts.size)));
+    s.parts = std::move(parts);
+    return true;
 }
 
-/// The orbit from t = 0 of the period, its events, energies, and whether it obeys the gaps.
+/// The orbit of an excited system from t = 0 of the period on. The motion of the search, `later`, began at another time
+/// of the period, one orbit later, so that both are equal only if the excitation has the period that was given. False
+/// if they are not.
+bool describe_excited(Search& s, const trajectory::Trajectory& later) {
+    constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
+    constexpr int samples = 50;
+    const double period = *s.options.period, whole = s.whole();
+    const double next = std::min(period * std::ceil(later.start.t / period), later.end.t);
+    trajectory::Trajectory& motion = s.orbit.motion;
+    motion = s.map.motion(0.0, vector_of(later.right(next)), whole);
+    // An end that the motion does not reach is reported as a violation.
+    if (motion.status != trajectory::Status::completed) return true;
+    if (motion.events.size() != later.events.size()) return false;
+    const Vector size = sizes(later);
+    const Eigen::Index n = size.size() / 2;
+    for (int k = 0; k <= samples; ++k) {
+        const double t = motion.sample_time(k, samples);
+        const double there = next + t <= later.end.t ? next + t : next + t - whole;
+        Vector difference =
+            vector_of(motion.right(t)) - vector_of(later.right(std::clamp(there, later.start.t, later.end.t)));
+        // A position that drifts has moved on by its drift where the other motion begins again.
+        if (next + t > later.end.t)
+            for (const Eigen::Index j : s.drifting) difference(j) -= s.found.end(j) - s.x(j);
+        // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
+        if (difference.cwiseAbs().cwiseQuotient(size).head(n).maxCoeff() > equal) return false;
+    }
+    return true;
+}
+
+/// The events of the orbit, and whether it obeys the gaps.
 void describe(Search& s) {
     Orbit& o = s.orbit;
     o.period = s.whole();
-    double begin = s.t;
-    Vector x = s.x;
-    if (!s.section) {
-        // From the calm time to the next multiple of the period, and one orbit from there.
-        const double period = *s.options.period;
-        const double next = period * std::ceil(s.t / period);
-        if (next > s.t) x = vector_of(s.map.motion(s.t, s.x, next - s.t).end);
-        begin = 0.0;
-    }
-    integrate::Options run;
-    run.start = state_of(begin, x);
-    run.t_end = begin + s.whole();
-    integrate::EventDriven method = s.options.method;
-    method.keep_arcs = true;
-    integrate::RecordedMotion recorded = integrate::simulate_recorded(s.model, method, run);
-    o.energy = stability::lyapunov_balance(s.model, recorded.motion, recorded.recording);
-    o.motion = std::move(recorded.motion);
     o.state = o.motion.start;
-    if (o.motion.status == trajectory::Status::completed) o.mean_forces = mean_normal_forces(s.model, o.motion);
     const double unit = s.section ? s.whole() : *s.options.period;
     const auto impact = std::find_if(o.motion.events.begin(), o.motion.events.end(), [](const trajectory::Event& e) {
         return e.kind == trajectory::EventKind::impact;
     });
     if (!o.motion.events.empty()) {
-        const double t = (impact != o.motion.events.end() ? *impact : o.motion.events.front()).t - begin;
+        const double t = (impact != o.motion.events.end() ? *impact : o.motion.events.front()).t - o.motion.start.t;
         o.phase = 2.0 * std::numbers::pi * std::fmod(t / unit, 1.0);
     }
     const double size = sizes(o.motion).head(s.model.size()).maxCoeff();
@@ -366,23 +426,28 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
                     "give --period or --section");
     Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
     s.orbit.multiple = options.multiple;
-    if (options.symmetry.empty())
-        s.free = free_positions(model);
-    else
-        s.symmetry = symmetry_of(model, options.symmetry);
-    if (!(options.period ? prepare_excited(s) : prepare_autonomous(s)) || !s.solve()) return std::move(s.orbit);
+    if (!options.symmetry.empty()) s.symmetry = symmetry_of(model, options.symmetry);
+    if (!(options.period ? prepare_excited(s) : prepare_autonomous(s))) return std::move(s.orbit);
+    if (!s.solve()) {
+        Orbit failed = s.orbit;
+        if (failed.status != Status::no_orbit || !find_in_parts(s)) return failed;
+        describe(s);
+        judge_stability(s);
+        return std::move(s.orbit);
+    }
     trajectory::Trajectory all;
     if (s.symmetry) {
         all = s.map.motion(s.t, s.x, s.whole());
-        if (all.status != trajectory::Status::completed ||
-            (vector_of(all.end) - s.x).cwiseAbs().cwiseQuotient(sizes(all)).maxCoeff() > returned) {
+        if (!closes(all)) {
             s.fail(Status::no_orbit,
                    "half of the motion is closed by the symmetry, and the whole motion is not: the model "
                    "does not have this symmetry");
             return std::move(s.orbit);
         }
     }
-    if (options.period && !excitation_repeats(s.map, s.symmetry ? all : s.found.motion)) {
+    if (!options.period) {
+        s.orbit.motion = s.symmetry ? std::move(all) : s.found.motion;
+    } else if (!describe_excited(s, s.symmetry ? all : s.found.motion)) {
         s.fail(Status::no_orbit, "the motion closes after " + number_text(s.whole()) +
                                      " s and then does not repeat: the excitation has another period");
         return std::move(s.orbit);
@@ -390,6 +455,91 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     describe(s);
     judge_stability(s);
     return std::move(s.orbit);
+}
+
+namespace {
+
+/// Appends the rows of a later part of a motion. Works count from the start of the first part.
+void append_balance(const trajectory::LyapunovBalance& part, trajectory::LyapunovBalance& all) {
+    using Balance = trajectory::LyapunovBalance;
+    all.error = std::max(all.error, part.error);
+    all.largest_increase = std::max(all.largest_increase, part.largest_increase);
+    for (std::vector<double> Balance::*const column :
+         {&Balance::t, &Balance::V, &Balance::damping, &Balance::friction, &Balance::springs, &Balance::impact_friction,
+          &Balance::impact_restitution, &Balance::applied, &Balance::driven}) {
+        const bool is_state = column == &Balance::t || column == &Balance::V;
+        const double before = is_state || (all.*column).empty() ? 0.0 : (all.*column).back();
+        for (const double value : part.*column) (all.*column).push_back(before + value);
+    }
+}
+
+/// Adds the averages of a motion: energies and works, and the integrals of the forces.
+void add_motion(const model::Model& model, const integrate::RecordedMotion& recorded, Averages& out) {
+    const trajectory::Trajectory& motion = recorded.motion;
+    const stability::ElementBalance balance = stability::balance_by_elements(model, motion, recorded.recording);
+    append_balance(balance.balance, out.energy);
+    if (out.elements.empty())
+        for (const trajectory::Element& e : motion.elements) {
+            out.elements.emplace_back();
+            out.elements.back().name = e.name;
+            out.elements.back().kind = e.kind;
+        }
+    for (std::size_t k = 0; k < motion.elements.size(); ++k) {
+        out.elements[k].dissipated += balance.elements[k].taken;
+        out.elements[k].supplied += balance.elements[k].driven;
+    }
+    // Integrals of the reactions over the arcs by Gauss's rule on each part of a step, and the impulses of all events.
+    const auto add = [&](const trajectory::Reaction& r, double weight) {
+        ElementAverage& e = out.elements[static_cast<std::size_t>(r.element)];
+        e.force += r.N * weight;
+        e.friction.resize(std::max(e.friction.size(), r.T.size()), 0.0);
+        for (std::size_t i = 0; i < r.T.size(); ++i) e.friction[i] += r.T[i] * weight;
+    };
+    integrate::Course course(model, motion);
+    const auto states = static_cast<int>(2 * motion.coordinates.size());
+    std::vector<double> x;
+    for (std::size_t a = 0; a < motion.arcs.size(); ++a) {
+        const trajectory::Arc& arc = motion.arcs[a];
+        course.enter(a);
+        if (!course.has_reactions() && !arc.steps.empty()) out.forces_known = false;
+        for (const ode::Dense& step : arc.steps) {
+            x.resize(static_cast<std::size_t>(step.size()));
+            for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                for (const GaussPoint& node : gauss_points(gauss_five_nodes, part.from, part.to)) {
+                    step.evaluate(node.t, x.data(), states);
+                    course.evaluate(node.t, x.data());
+                    for (const trajectory::Reaction& r : course.reactions()) add(r, node.dt);
+                }
+        }
+    }
+    for (const trajectory::Event& e : motion.events)
+        for (const trajectory::Reaction& r : e.impulses) {
+            add(r, 1.0);
+            out.elements[static_cast<std::size_t>(r.element)].impulse += r.N;
+        }
+}
+
+}  // namespace
+
+Averages averages_of(const model::Model& model, const Options& options, const Orbit& orbit) {
+    Averages out;
+    out.forces_known = true;
+    integrate::EventDriven method = options.method;
+    method.keep_arcs = true;
+    const std::vector<trajectory::State> starts =
+        orbit.parts.empty() ? std::vector<trajectory::State>{orbit.state} : orbit.parts;
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+        integrate::Options run;
+        run.start = starts[k];
+        run.t_end = k + 1 < starts.size() ? starts[k + 1].t : orbit.motion.end.t;
+        add_motion(model, integrate::simulate_recorded(model, method, run), out);
+    }
+    const double duration = orbit.motion.end.t - orbit.motion.start.t;
+    for (ElementAverage& e : out.elements) {
+        e.force = out.forces_known ? e.force / duration : 0.0;
+        for (double& f : e.friction) f = out.forces_known ? f / duration : 0.0;
+    }
+    return out;
 }
 
 namespace {

@@ -54,6 +54,25 @@ const char* to_string(Status status);
 /// Whether small disturbances of an orbit die out.
 enum class Stability { stable, unstable, undecided };
 
+/// What one element of the model does in one period.
+struct ElementAverage {
+    std::string name;
+    trajectory::ElementKind kind = trajectory::ElementKind::contact;
+    double dissipated = 0.0;  ///< energy that its forces and impulses take out, in J
+    double supplied = 0.0;    ///< energy that it brings in because it moves (tables, belts), in J
+    /// Mean forces in N, impacts included: (∫ λ dt + Σ Λ)/T, normal and tangential.
+    double force = 0.0;
+    std::vector<double> friction;
+    double impulse = 0.0;  ///< Σ Λ_N of all impacts, in N s
+};
+
+/// Averages and energies of one period.
+struct Averages {
+    trajectory::LyapunovBalance energy;    ///< balance of T + U
+    std::vector<ElementAverage> elements;  ///< in the order of Trajectory::elements
+    bool forces_known = false;             ///< false: the modes of the motion are not known; all mean forces are 0
+};
+
 /// A periodic motion and what is known about it.
 struct Orbit {
     Status status = Status::no_orbit;
@@ -74,18 +93,37 @@ struct Orbit {
     /// Positions that nothing depends on and that do not return, such as the height of a toy that climbs down a pole,
     /// and how far they move in a period.
     std::vector<std::pair<std::string, double>> drift;
-    std::vector<std::string> remarks;    ///< about multipliers that are not known, and other limits of the statement
-    trajectory::LyapunovBalance energy;  ///< balance of T + U over one period
-    /// Mean normal force of each contact over one period, impacts included, in N: (∫ λ_N dt + Σ Λ_N)/T. Empty if the
-    /// modes of the motion are not known.
-    std::vector<std::pair<std::string, double>> mean_forces;
+    /// Orbits that were found in parts: the start of each part. Disturbances grow so much in a whole period that one
+    /// motion from `state` does not close. Empty: found in one part.
+    std::vector<trajectory::State> parts;
+    std::vector<std::string> remarks;  ///< about multipliers that are not known, and other limits of the statement
+    std::optional<Averages> averages;  ///< set by the caller, from `averages_of`
     bool converged() const { return status == Status::converged || status == Status::violates; }
 };
+
+/// An orbit as a curve for pictures: states at times of one period.
+struct OrbitCurve {
+    struct Mark {
+        std::size_t index = 0;  ///< of the entry after the event
+        std::string kind;
+        std::vector<std::string> elements;
+        bool operator==(const Mark&) const = default;
+    };
+    std::vector<double> t;               ///< in s; at an event there are two entries, before and after it
+    std::vector<std::vector<double>> x;  ///< (q, u) at each time
+    std::vector<Mark> events;
+    bool operator==(const OrbitCurve&) const = default;
+};
+/// The curve of a motion, with `samples` >= 1 equal intervals of time.
+OrbitCurve curve_of(const trajectory::Trajectory& motion, int samples);
 
 /// Finds a periodic orbit near the guess by Newton's method on the return map. The derivative of the map is exact: it
 /// goes through all arcs and events (sensitivity). Every motion in it is simulated, so that the orbit obeys all contact
 /// laws. Throws Error if the options do not fit the model.
 Orbit find_orbit(const model::Model& model, const Options& options);
+
+/// The averages of an orbit that was found. One period is simulated once more.
+Averages averages_of(const model::Model& model, const Options& options, const Orbit& orbit);
 
 /// Orbits from `count` starts that fill the box of the states that a motion visits, evenly and always in the same
 /// order. Equal orbits are listed once, those with the least energy first.

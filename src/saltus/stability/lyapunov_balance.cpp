@@ -97,6 +97,19 @@ public:
         }
     }
 
+    /// From now on the works of each element are summed up, too.
+    void follow_elements() {
+        works_.assign(d_.elements().size(), {});
+        powers_.assign(works_.size(), {});
+        owner_.assign(ix(model_.layout().row_count()), -1);
+        for (std::size_t k = 0; k < works_.size(); ++k) {
+            const integrate::ElementRows& rows = d_.elements()[k].rows;
+            if (rows.normal >= 0) owner_[ix(rows.normal)] = static_cast<int>(k);
+            for (int r = 0; r < rows.slips; ++r) owner_[ix(rows.first_slip + r)] = static_cast<int>(k);
+        }
+    }
+    const std::vector<ElementWork>& element_works() const { return works_; }
+
     /// The rows since the last call, without the errors.
     LyapunovBalance take_rows() { return std::exchange(out_, {}); }
 
@@ -179,12 +192,14 @@ private:
             out.damping = e.damping;
             out.applied = e.applied;
         }
+        powers_.assign(works_.size(), {});
         // The mean friction of sliders is one of the forces f of the model, but it is friction.
         for (const model::MeanFriction& m : model_.mean_friction) {
             const double power = integrate::coefficient(d_.coefficients(), m.mean) *
                                  d_.row_velocity(model_.sliders[m.slider].friction.first_row);
             out.applied -= power;
             out.friction -= power;
+            if (ElementWork* const of = share(powers_, model_.sliders[m.slider].friction.first_row)) of->taken -= power;
         }
         const std::span<const double> lambda = d_.reactions();
         for (std::size_t r = 0; r < lambda.size(); ++r) {
@@ -193,8 +208,32 @@ private:
             const bool normal = static_cast<int>(r) < model_.layout().positions() || is_clutch(static_cast<int>(r));
             (normal ? out.springs : out.friction) -= lambda[r] * gamma;
             out.driven -= lambda[r] * chi;
+            if (ElementWork* const of = share(powers_, static_cast<int>(r))) {
+                of->taken -= lambda[r] * gamma;
+                of->driven -= lambda[r] * chi;
+            }
         }
         return true;
+    }
+
+    /// The entry of the element that a row belongs to; null if elements are not followed.
+    ElementWork* share(std::vector<ElementWork>& list, int row) const {
+        return list.empty() || owner_[ix(row)] < 0 ? nullptr : &list[ix(owner_[ix(row)])];
+    }
+
+    /// The works of one impact by element: ½(γ⁺ + γ⁻)Λ of its rows, and −χΛ of moving obstacles.
+    void share_impact(const Event& e, const RecordedImpact& impact) {
+        if (works_.empty() || impact.Lambda.size() != impact.rows.size()) return;
+        std::copy(e.q.begin(), e.q.end(), x_.begin());
+        for (const ShortVector<double, 4>* const u : {&impact.u_minus, &impact.u_plus}) {
+            std::copy(u->begin(), u->end(), x_.begin() + d_.size());
+            d_.evaluate_terms(e.t, x_.data());
+            for (std::size_t r = 0; r < impact.rows.size(); ++r)
+                if (ElementWork* const of = share(works_, impact.rows[r])) {
+                    of->taken -= 0.5 * d_.row_velocity(impact.rows[r]) * impact.Lambda[r];
+                    of->driven -= 0.5 * d_.terms().chi[ix(impact.rows[r])] * impact.Lambda[r];
+                }
+        }
     }
 
     bool is_clutch(int row) const {
@@ -229,7 +268,12 @@ private:
         for (const auto& [t, dt] : gauss_points(gauss_seven_nodes, begin, end)) {
             step.evaluate(t, x_.data());
             Parts p;
-            if (powers(t, x_, p)) sum_.add(p, dt);
+            if (!powers(t, x_, p)) continue;
+            sum_.add(p, dt);
+            for (std::size_t k = 0; k < works_.size(); ++k) {
+                works_[k].taken += dt * powers_[k].taken;
+                works_[k].driven += dt * powers_[k].driven;
+            }
         }
     }
 
@@ -242,6 +286,8 @@ private:
             if (e.kind == EventKind::accumulation) {
                 row(last_.t, e.energy_before);
                 sum_.impact_restitution += e.energy_before - e.energy_after;
+                if (!works_.empty() && e.elements.size() == 1)
+                    works_[ix(e.elements[0])].taken += e.energy_before - e.energy_after;
                 row(e.t, e.energy_after);
             } else if (e.kind == EventKind::jump) {
                 row(e.t, e.energy_before, last_.t != e.t);
@@ -255,6 +301,7 @@ private:
                 sum_.impact_friction += friction;
                 sum_.impact_restitution += -e.work - friction;
                 sum_.driven += e.audit.obstacle_work;
+                if (solved != nullptr) share_impact(e, *solved);
                 row(e.t, e.energy_after);
             }
             largest_ = std::max({largest_, std::abs(e.energy_before), std::abs(e.energy_after)});
@@ -288,8 +335,10 @@ private:
     Dynamics d_;
     std::vector<double> x_;
     Parts sum_;
-    LyapunovBalance out_;   // rows that were not taken yet
-    std::size_t rows_ = 0;  // that were appended
+    std::vector<ElementWork> works_, powers_;  // by element, and at the present state; empty: not followed
+    std::vector<int> owner_;                   // element of each row
+    LyapunovBalance out_;                      // rows that were not taken yet
+    std::size_t rows_ = 0;                     // that were appended
     Row first_, last_;
     bool begun_ = false;                           // there is a row
     bool in_accumulation_ = false;                 // the next arc leads to the limit of an accumulation
@@ -309,6 +358,16 @@ LyapunovBalance lyapunov_balance(const model::Mechanics& model, const trajectory
         balancer.follow(recording.steps);
     LyapunovBalance out = balancer.take_rows();
     balancer.set_errors(out);
+    return out;
+}
+
+ElementBalance balance_by_elements(const model::Model& model, const trajectory::Trajectory& trajectory,
+                                   const integrate::Recording& recording) {
+    Balancer balancer(model, recording.compliant, recording.stiffness);
+    balancer.follow_elements();
+    balancer.follow(trajectory.start, recording.pieces, trajectory.events, 0, false);
+    ElementBalance out{balancer.take_rows(), balancer.element_works()};
+    balancer.set_errors(out.balance);
     return out;
 }
 

@@ -23,6 +23,24 @@ namespace saltus::stability {
 trajectory::LyapunovBalance lyapunov_balance(const model::Mechanics& model, const trajectory::Trajectory& trajectory,
                                              const integrate::Recording& recording);
 
+/// Works of one element of the model, in J.
+struct ElementWork {
+    double taken = 0.0;   ///< energy that its forces and impulses take out: friction, springs, impacts
+    double driven = 0.0;  ///< energy that it brings in because it moves
+};
+
+/// A balance, and its works by element.
+struct ElementBalance {
+    trajectory::LyapunovBalance balance;
+    /// In the order of Trajectory::elements. The sum of `taken` is that of the works that the balance takes out,
+    /// without Rayleigh damping; the sum of `driven` is that of the balance, without jumps of the model. Missing are
+    /// impacts whose impulses are not known, and accumulations of several elements.
+    std::vector<ElementWork> elements;
+};
+/// The balance of an event-driven motion with the works of each element.
+ElementBalance balance_by_elements(const model::Model& model, const trajectory::Trajectory& trajectory,
+                                   const integrate::Recording& recording);
+
 /// The same balance of a motion that comes in parts (integrate/resume.hpp), to the bit. Its memory does not grow with
 /// the motion.
 class LyapunovAccount {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <vector>
 
 #include "cli/interrupt.hpp"
@@ -10,7 +12,11 @@
 #include "cli/section_option.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
+#include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/orbit/branch_report.hpp"
+#include "saltus/io/results/branch_file.hpp"
+#include "saltus/io/results/branch_record.hpp"
+#include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
@@ -97,8 +103,6 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
     options.orbit = orbit_options(c.orbit, m);
     options.orbit.period.reset();
     options.period = c.orbit.period;
-    if (!c.orbit.symmetry.empty())
-        throw Error("branches are those of whole orbits", {"--symmetry", 0, 0}, "leave --symmetry out");
     if (c.orbit.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
     options.search = c.orbit.search;
     options.step = positive("--step", c.step);
@@ -113,15 +117,29 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
 
 /// Equilibria are followed if they are asked for, or if nothing says how an orbit is found.
 bool wants_equilibria(const ContinueCommand& c, const model::Model& m) {
-    const bool of_orbits = !c.orbit.period.empty() || !c.orbit.section.empty() || c.orbit.settle || c.orbit.search > 0;
+    const bool of_orbits = !c.orbit.period.empty() || !c.orbit.section.empty() || !c.orbit.symmetry.empty() ||
+                           c.orbit.settle || c.orbit.search > 0;
     if (c.equilibria && of_orbits)
-        throw Error("equilibria have no period, section, settling or search", {"--equilibria", 0, 0},
+        throw Error("equilibria have no period, section, symmetry, settling or search", {"--equilibria", 0, 0},
                     "leave out --equilibria to follow orbits");
     if (c.equilibria || of_orbits) return c.equilibria;
     if (!m.autonomous)
         throw Error("the model depends on time, and the period of its excitation is not given", {"--period", 0, 0},
                     "give it, as in --period \"2*pi/w\"");
     return true;
+}
+
+/// What the interrupted run has computed that --resume continues.
+orbit::BranchRecord earlier_record(const ContinueCommand& c, const std::string& identity) {
+    const std::string& folder = c.orbit.common.out;
+    if (folder.empty()) throw Error("needs the result folder of the interrupted run", {"--resume", 0, 0}, "give --out");
+    const std::string path = folder + "/" + io::branch_record_name;
+    std::ifstream in(path, std::ios::binary);
+    if (!in)
+        throw Error("cannot be read: the run in this folder is complete, or there is none", {path, 0, 0},
+                    "run the command without --resume");
+    return io::read_branch_record({std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, identity,
+                                  path);
 }
 
 int code_of(const orbit::Branches& b, bool cut_short) {
@@ -140,6 +158,9 @@ int continuation(const ContinueCommand& c) {
     const bool equilibria = wants_equilibria(c, loaded.model);
     if (equilibria && !options.second.empty())
         throw Error("curves over two parameters are those of orbits", {"--and", 0, 0}, "leave --and out");
+    const std::string identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + common.line;
+    const orbit::BranchRecord known = c.resume ? earlier_record(c, identity) : orbit::BranchRecord{};
+    if (c.resume) options.known = &known;
     const auto out = open_results(common, "continue", {common.model});
     listen_for_interrupts();
     Progress progress(0.0, options.max_points, !common.quiet);
@@ -156,6 +177,12 @@ int continuation(const ContinueCommand& c) {
                  folder.add("branches.csv", io::branch_points_csv(report));
                  folder.add("special.csv", io::branch_special_csv(report));
                  if (!report.result.curves.empty()) folder.add("curves.csv", io::branch_curves_csv(report));
+                 if (io::has_hdf5())
+                     io::add_branches(folder, "branches.h5", report.result);
+                 else if (!common.quiet)
+                     tell("saltus: branches.h5 is not written because Saltus was built without HDF5");
+                 if (cut_short)
+                     folder.add(io::branch_record_name, io::branch_record_text(report.result.record, identity));
              },
              json, [&] { return io::branch_text(report); }});
     return code_of(report.result, cut_short);

@@ -18,6 +18,7 @@ struct ContinueCommand {
     double step = 0.02;       ///< largest step of the parameter, relative to the range
     int points = 1000;        ///< of one branch in one direction
     int doublings = 1;        ///< how often branches of doubled period are followed
+    bool resume = false;      ///< continue an interrupted run
 };
 
 /// Runs the command and returns the exit code.

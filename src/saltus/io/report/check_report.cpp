@@ -85,10 +85,16 @@ std::string headline(const Model& m, const Inspection& i) {
                       : "rheonomic");
 }
 
+/// The coefficient up to which friction holds, if it is not mu.
+std::string static_text(const std::optional<double>& mu_static) {
+    return mu_static ? fmt::format("  mu_static {:.6g}", *mu_static) : "";
+}
+
 std::string contact_line(const Contact& c, const Inspection::ContactState& s) {
     std::string text = fmt::format("{:<18} gap {:<12.6g} {:<7} gammaN {:.6g}", c.name, s.gap,
                                    !s.exists ? "absent" : (s.closed ? "closed" : "open"), s.gamma_n);
-    if (!s.gamma_t.empty()) text += fmt::format("  gammaT {}  mu {}", numbers(s.gamma_t), numbers(s.mu));
+    if (!s.gamma_t.empty())
+        text += fmt::format("  gammaT {}  mu {}{}", numbers(s.gamma_t), numbers(s.mu), static_text(s.mu_static));
     if (c.friction.law != FrictionLaw::none && c.friction.law != FrictionLaw::coulomb)
         text += fmt::format("  {}", word(c.friction.law));
     if (!s.radius.empty()) text += fmt::format("  radius {}", numbers(s.radius));
@@ -220,6 +226,7 @@ Json contacts_json(const Model& m, const Inspection& i) {
                {"friction", word(c.friction.law)},
                {"impact", word(c.impact)}};
         e[c.c == no_coefficient ? "eN" : "c"] = c.c == no_coefficient ? s.e_n : s.c;
+        if (s.mu_static) e["mu_static"] = *s.mu_static;
         if (!s.radius.empty()) e["radius"] = s.radius;
         if (s.penalty_k) e["penalty"] = {{"k", *s.penalty_k}, {"d", s.penalty_d.value_or(0.0)}};
         e["eT"] = s.e_t;
@@ -239,6 +246,7 @@ Json constraints_json(const Model& m, const Inspection& i) {
         else
             e.update({{"g", s.g}, {"rate", s.rate}});
         e.update({{"gammaT", s.gamma_t}, {"mu", s.mu}});
+        if (s.mu_static) e["mu_static"] = *s.mu_static;
         constraints.push_back(std::move(e));
     }
     return constraints;
@@ -310,13 +318,15 @@ std::string check_text(const Model& m, const Inspection& i, const std::string& f
                         ? fmt::format("    {:<18} gamma {:.3g}, of velocities", m.constraints[k].name, s.rate)
                         : fmt::format("    {:<18} g {:<12.3g} dg/dt {:.3g}", m.constraints[k].name, s.g, s.rate);
             if (!s.gamma_t.empty())
-                text += fmt::format("  gammaT {}  mu {}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu));
+                text += fmt::format("  gammaT {}  mu {}{}, scaled by |reaction|", numbers(s.gamma_t), numbers(s.mu),
+                                    static_text(s.mu_static));
             text += "\n";
         }
     }
     for (std::size_t k = 0; k < m.sliders.size(); ++k)
-        text += fmt::format("  slider      {:<18} gammaT {}  mu {}  FN {:.6g}\n", m.sliders[k].name,
-                            numbers(i.sliders[k].gamma_t), numbers(i.sliders[k].mu), i.sliders[k].normal_force);
+        text += fmt::format("  slider      {:<18} gammaT {}  mu {}{}  FN {:.6g}\n", m.sliders[k].name,
+                            numbers(i.sliders[k].gamma_t), numbers(i.sliders[k].mu),
+                            static_text(i.sliders[k].mu_static), i.sliders[k].normal_force);
     for (std::size_t k = 0; k < m.clutches.size(); ++k)
         text += fmt::format("  clutch      {:<18} gamma {:.6g}\n", m.clutches[k].name, i.clutch_gamma[k]);
     for (const Jump& jump : m.jumps) text += fmt::format("  jump        {:<18} sets {}\n", jump.name, set_by(m, jump));
@@ -358,11 +368,13 @@ std::string check_json(const Model& m, const Inspection& i, const std::string& f
     j["closed"] = i.closed;
     j["constraints"] = constraints_json(m, i);
     Json sliders = Json::array();
-    for (std::size_t k = 0; k < m.sliders.size(); ++k)
+    for (std::size_t k = 0; k < m.sliders.size(); ++k) {
         sliders.push_back({{"name", m.sliders[k].name},
                            {"gammaT", i.sliders[k].gamma_t},
                            {"mu", i.sliders[k].mu},
                            {"FN", i.sliders[k].normal_force}});
+        if (i.sliders[k].mu_static) sliders.back()["mu_static"] = *i.sliders[k].mu_static;
+    }
     j["sliders"] = std::move(sliders);
     Json clutches = Json::array();
     for (std::size_t k = 0; k < m.clutches.size(); ++k)

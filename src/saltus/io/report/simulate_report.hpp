@@ -74,16 +74,21 @@ void simulate_json(const trajectory::Trajectory& motion, double t_end, const tra
                    Timing timing, const EventDigest& digest, const std::function<void(const TakeText&)>& entries,
                    const TakeText& take, const trajectory::MotionSummary* summary = nullptr, std::size_t left_out = 0);
 
-/// The first line of events_csv. `with_rate_jumps`: the elements whose rates of reactions jump at some event of the
-/// motion; only they have columns of rate jumps.
-std::string events_csv_head(const trajectory::Trajectory& motion, const std::set<int>& with_rate_jumps);
-/// The cells of an event without its rate jumps. They can be made before the whole motion is known.
+/// Columns of events_csv that only motions with such events have. They are known at the end of the motion.
+struct LateEventColumns {
+    std::set<int> rate_jumps;  ///< elements whose rates of reactions jump at some event
+    bool positions = false;    ///< positions jump at some event: they have columns for the values after it
+    void add(const trajectory::Event& event);
+};
+
+/// The first line of events_csv.
+std::string events_csv_head(const trajectory::Trajectory& motion, const LateEventColumns& late);
+/// The cells of an event without the late columns. They can be made before the whole motion is known.
 std::string events_csv_cells(const trajectory::Trajectory& motion, const trajectory::Event& event);
-/// The rest of the line of an event: its rate jumps, and the line break.
-std::string events_csv_rate_jumps(const trajectory::Trajectory& motion, const std::set<int>& with_rate_jumps,
-                                  const std::vector<trajectory::Reaction>& rate_jumps);
-/// Adds the elements whose rates of reactions jump at an event.
-void collect_rate_jumps(const trajectory::Event& event, std::set<int>& elements);
+/// The rest of the line of an event: the late columns, and the line break. Of the event only q, q_plus and rate_jumps
+/// are read.
+std::string events_csv_late_cells(const trajectory::Trajectory& motion, const LateEventColumns& late,
+                                  const trajectory::Event& event);
 
 /// The first line of balance_csv, and the lines of some rows.
 std::string balance_csv_head();

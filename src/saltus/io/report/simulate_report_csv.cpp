@@ -103,13 +103,20 @@ std::vector<std::size_t> all_elements(const Trajectory& t) {
 
 }  // namespace
 
-std::string events_csv_head(const Trajectory& t, const std::set<int>& with_rate_jumps) {
+void LateEventColumns::add(const Event& e) {
+    for (const Reaction& r : e.rate_jumps) rate_jumps.insert(r.element);
+    positions = positions || !e.q_plus.empty();
+}
+
+std::string events_csv_head(const Trajectory& t, const LateEventColumns& late) {
     Csv csv;
     csv.cells({"t", "kind", "contacts", "work", "energy_before", "energy_after", "impacts", "note"});
     for (const char* const suffix : {"", "'-", "'+"})
         for (const std::string& x : t.coordinates) csv.cell(x + suffix);
     reaction_columns(t, all_elements(t), "Lambda", csv);
-    reaction_columns(t, {with_rate_jumps.begin(), with_rate_jumps.end()}, "rate jump lambda", csv);
+    reaction_columns(t, {late.rate_jumps.begin(), late.rate_jumps.end()}, "rate jump lambda", csv);
+    if (late.positions)
+        for (const std::string& x : t.coordinates) csv.cell(x + "+");
     csv.end_line();
     return std::move(csv).text();
 }
@@ -124,24 +131,19 @@ std::string events_csv_cells(const Trajectory& t, const Event& e) {
     return std::move(csv).text();
 }
 
-std::string events_csv_rate_jumps(const Trajectory& t, const std::set<int>& with_rate_jumps,
-                                  const std::vector<Reaction>& rate_jumps) {
+std::string events_csv_late_cells(const Trajectory& t, const LateEventColumns& late, const Event& e) {
     Csv csv;
-    reaction_cells(t, {with_rate_jumps.begin(), with_rate_jumps.end()}, rate_jumps, csv);
+    reaction_cells(t, {late.rate_jumps.begin(), late.rate_jumps.end()}, e.rate_jumps, csv);
+    if (late.positions) csv.cells(e.q_plus.empty() ? e.q : e.q_plus, t.coordinates.size());
     std::string cells = std::move(csv).text();
     return (cells.empty() ? "" : ",") + cells + "\n";
 }
 
-void collect_rate_jumps(const Event& e, std::set<int>& elements) {
-    for (const Reaction& r : e.rate_jumps) elements.insert(r.element);
-}
-
 std::string events_csv(const Trajectory& t) {
-    std::set<int> with_rate_jumps;
-    for (const Event& e : t.events) collect_rate_jumps(e, with_rate_jumps);
-    std::string text = events_csv_head(t, with_rate_jumps);
-    for (const Event& e : t.events)
-        text += events_csv_cells(t, e) + events_csv_rate_jumps(t, with_rate_jumps, e.rate_jumps);
+    LateEventColumns late;
+    for (const Event& e : t.events) late.add(e);
+    std::string text = events_csv_head(t, late);
+    for (const Event& e : t.events) text += events_csv_cells(t, e) + events_csv_late_cells(t, late, e);
     return text;
 }
 

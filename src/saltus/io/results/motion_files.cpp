@@ -43,9 +43,9 @@ struct MotionFiles::Spools {
     Trajectory names;  ///< coordinates and elements only
     EventDigest digest;
     TrajectoryStream stream;
-    Spool event_cells;              ///< cells of events.csv without rate jumps, of one event after the other
+    Spool event_cells;              ///< cells of events.csv without late columns, of one event after the other
     Spool event_cells_ends;         ///< where the cells of each event end, in bytes
-    std::set<int> with_rate_jumps;  ///< elements that have columns of rate jumps
+    LateEventColumns late_columns;  ///< of events.csv
     Spool balance_csv;
     Spool entries;                     ///< events of the JSON document
     std::uint64_t listed_entries = 0;  ///< bytes of the entries that simulate.json lists
@@ -134,7 +134,7 @@ void MotionFiles::add(const integrate::MotionPart& part, const LyapunovBalance& 
         to.event_cells.append(events_csv_cells(to.names, event));
         const std::uint64_t end = to.event_cells.size();
         to.event_cells_ends.append(std::span<const std::uint64_t>(&end, 1));
-        collect_rate_jumps(event, to.with_rate_jumps);
+        to.late_columns.add(event);
     }
     if (balance.empty()) return;
     to.has_balance = true;
@@ -153,7 +153,7 @@ void MotionFiles::write(const Trajectory& motion, double t_end, const LyapunovBa
         [&](double t) { return motion.stepped ? from.stream.stepped(motion, t) : from.stream.right(motion, t); }};
     add_text(*folder_, "states.csv", [&](const TakeText& take) { states_csv(motion, states, samples, take, outputs); });
     add_text(*folder_, "events.csv", [&](const TakeText& take) {
-        take(events_csv_head(motion, from.with_rate_jumps));
+        take(events_csv_head(motion, from.late_columns));
         std::string cells;
         std::uint64_t begin = 0;
         for (std::uint64_t k = 0; k < from.stream.events(); ++k) {
@@ -161,7 +161,10 @@ void MotionFiles::write(const Trajectory& motion, double t_end, const LyapunovBa
             cells.resize(static_cast<std::size_t>(end - begin));
             from.event_cells.read(begin, cells.data(), cells.size());
             take(cells);
-            take(events_csv_rate_jumps(motion, from.with_rate_jumps, from.stream.rate_jumps_at_event(k)));
+            trajectory::Event event;
+            if (from.late_columns.positions) event = from.stream.state_at_event(k);
+            event.rate_jumps = from.stream.rate_jumps_at_event(k);
+            take(events_csv_late_cells(motion, from.late_columns, event));
             begin = end;
         }
     });

@@ -61,9 +61,27 @@ bool same_order(const std::vector<Mark>& a, const std::vector<Mark>& b) {
 }
 
 BranchProblem::BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
-                             std::vector<Eigen::Index> drifting)
-    : description_(description), options_(options), multiple_(multiple), drifting_(std::move(drifting)) {
-    states_ = 2 * model_at(options.start)->size();
+                             std::vector<Eigen::Index> drifting, Symmetric symmetric)
+    : description_(description),
+      options_(options),
+      multiple_(multiple),
+      drifting_(std::move(drifting)),
+      kind_(symmetric) {
+    const std::shared_ptr<const model::Model> model = model_at(options.start);
+    states_ = 2 * model->size();
+    if (symmetric == Symmetric::no) return;
+    symmetry_ = symmetry_of(*model, options.orbit.symmetry);
+    for (const std::string& name : {options.parameter, options.second})
+        for (const model::Parameter& p : model->settings->parameters)
+            if (p.name == name && p.column >= 0 && p.column < symmetry_->by_parameters.size() &&
+                symmetry_->by_parameters(p.column) != 0.0)
+                throw Error("the symmetry depends on '" + name + "', which is varied", {"--symmetry", 0, 0},
+                            "choose coordinates in which the symmetry has numbers alone");
+}
+
+Vector BranchProblem::half_of(const OrbitPoint& p) const {
+    const Vector half = vector_of(p.r.motion.right(p.t + 0.5 * p.duration));
+    return kind_ == Symmetric::broken ? (*symmetry_)(half) : half;
 }
 
 std::shared_ptr<const model::Model> BranchProblem::model_at(double parameter) const {
@@ -89,7 +107,8 @@ std::pair<double, double> BranchProblem::period_of_excitation(const model::Model
     return {out.value, 0.0};
 }
 
-std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const Vector& z) {
+std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const Vector& z,
+                                                                 const std::function<bool()>& interrupted) {
     Evaluation e;
     inadmissible_ = true;
     try {
@@ -111,8 +130,8 @@ std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const
         return std::nullopt;
     }
     try {
-        e.r = ReturnMap(*e.model, options_.orbit.method, options_.interrupted, options_.parameter)(t, z.head(states_),
-                                                                                                   e.duration);
+        const ReturnMap map(*e.model, options_.orbit.method, interrupted, options_.parameter);
+        e.r = map(t, z.head(states_), symmetric() ? 0.5 * e.duration : e.duration);
     } catch (const Error& error) {  // the state penetrates an obstacle
         failure_ = error.message();
         return std::nullopt;
@@ -121,10 +140,12 @@ std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const
         failure_ = e.r.failure;
         return std::nullopt;
     }
+    if (symmetric()) symmetry_->apply(e.r);
     return e;
 }
 
-/// F(z)/scale: Φ(x) − x, where positions that drift are left out, and the phase condition.
+/// F(z)/scale: Φ(x) − x, where positions that drift are left out, and the phase condition. With a symmetry σ, Φ is
+/// σ ∘ Φ_{T/2}.
 Vector BranchProblem::defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const {
     Vector F(z.size() - 1);
     F.head(states_) = (e.r.end - z.head(states_)).cwiseQuotient(near.scale.head(states_));
@@ -137,16 +158,18 @@ Vector BranchProblem::defect(const Evaluation& e, const OrbitPoint& near, const 
 /// The derivative of F/scale by z/scale:
 ///     excited:    [Φ_x − I,  Φ_p + f T'(p)]           T depends on p, for example as 2π/ω
 ///     autonomous: [Φ_x − I,  f,  Φ_p;  plane, 0, 0]
-/// where f is the rate at the end. A position that drifts keeps its value: its row is that of the unit matrix.
+/// where f is the rate at the end; half of it with a symmetry, because T is the duration of the whole orbit and Φ takes
+/// T/2. A position that drifts keeps its value: its row is that of the unit matrix.
 Matrix BranchProblem::derivative(const Return& r, double duration_slope, const OrbitPoint& near) const {
     const Eigen::Index m = states_, columns = near.scale.size();
     Matrix J = Matrix::Zero(columns - 1, columns);
     J.topLeftCorner(m, m) = r.slope - Matrix::Identity(m, m);
     J.col(columns - 1).head(m) = r.by_parameter;
+    const double share = symmetric() ? 0.5 : 1.0;
     if (autonomous())
-        J.col(m).head(m) = r.rate;
+        J.col(m).head(m) = share * r.rate;
     else
-        J.col(columns - 1).head(m) += r.rate * duration_slope;
+        J.col(columns - 1).head(m) += share * r.rate * duration_slope;
     for (const Eigen::Index j : drifting_) J.row(j) = Vector::Unit(columns, j).transpose();
     for (Eigen::Index i = 0; i < m; ++i) J.row(i) /= near.scale(i);
     for (Eigen::Index c = 0; c < columns; ++c) J.col(c) *= near.scale(c);
@@ -158,7 +181,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
                                                  Damping damping) {
     Vector z = z_start;
     failure_.clear();
-    std::optional<Evaluation> e = evaluate(near.t, z);
+    std::optional<Evaluation> e = evaluate(near.t, z, options_.interrupted);
     if (!e) return std::nullopt;
     Vector F = defect(*e, near, z);
     double residual = F.cwiseAbs().maxCoeff();
@@ -186,7 +209,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
         double fraction = 1.0;
         for (int halving = 0; halving <= (damping == Damping::none ? 0 : 8) && !better; ++halving, fraction *= 0.5) {
             const Vector next = z + fraction * step;
-            std::optional<Evaluation> there = evaluate(near.t, next);
+            std::optional<Evaluation> there = evaluate(near.t, next, options_.interrupted);
             if (!there) continue;
             const Vector defect_there = defect(*there, near, next);
             const double smaller = defect_there.cwiseAbs().maxCoeff();
@@ -208,6 +231,10 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
     p.r = std::move(e->r);
     p.duration = e->duration;
     p.residual = residual;
+    if (!complete_motion(p)) {
+        failure_ = "half of the motion is closed by the symmetry, and the whole motion is not";
+        return std::nullopt;
+    }
     p.scale = near.scale;
     p.scale.head(states_) = sizes(p.r.motion);
     p.reference = z.head(states_);
@@ -217,11 +244,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
         for (const Eigen::Index j : drifting_) p.plane(j) = 0.0;
         p.plane /= std::max(p.plane.norm(), std::numeric_limits<double>::min());
     }
-    p.order = order_of(p.r.motion);
-    std::vector<Eigen::Index> kept;
-    for (Eigen::Index i = 0; i < states_; ++i)
-        if (std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end()) kept.push_back(i);
-    p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+    measure(p);
     if (p.multipliers.trivial_error.value_or(0.0) > trivial_accuracy) {
         failure_ = "the multiplier that must be 1 has the error " + number_text(*p.multipliers.trivial_error) +
                    ": the orbit of the period " + number_text(p.duration) + " is too sensitive to be followed";
@@ -232,6 +255,47 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
         return std::nullopt;
     }
     set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
+    return p;
+}
+
+void BranchProblem::measure(OrbitPoint& p) const {
+    p.order = order_of(p.r.motion);
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index i = 0; i < states_; ++i)
+        if (std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end()) kept.push_back(i);
+    p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+}
+
+bool BranchProblem::complete_motion(OrbitPoint& p) const {
+    if (!symmetric()) return true;
+    const ReturnMap map(*p.model, options_.orbit.method, nullptr);
+    p.r.motion = map.motion(p.t, p.z.head(states_), p.duration);
+    return closes(p.r.motion);
+}
+
+OrbitPoint BranchProblem::restore(const StoredOrbit& stored) {
+    OrbitPoint p;
+    p.t = stored.t;
+    p.z = stored.z;
+    p.scale = stored.scale;
+    p.tangent = stored.tangent;
+    p.plane = stored.plane;
+    p.reference = stored.reference;
+    p.residual = stored.residual;
+    const Eigen::Index unknowns = states_ + (autonomous() ? 2 : 1);
+    const bool fits = p.z.size() == unknowns && p.scale.size() == unknowns && p.tangent.size() == unknowns &&
+                      p.reference.size() == states_ && p.plane.size() == (autonomous() ? states_ : 0) &&
+                      p.z.allFinite();
+    std::optional<Evaluation> e = fits ? evaluate(p.t, p.z, nullptr) : std::nullopt;
+    if (e) {
+        p.model = e->model;
+        p.r = std::move(e->r);
+        p.duration = e->duration;
+    }
+    if (!e || !complete_motion(p))
+        throw Error("the stored orbit does not belong to this model", {"--resume", 0, 0},
+                    "run the command without --resume");
+    measure(p);
     return p;
 }
 
@@ -338,6 +402,8 @@ BranchPoint BranchProblem::describe(const OrbitPoint& p) const {
     out.state = motion.right(zero);
     if (!autonomous()) out.state.t = 0.0;
     out.multipliers = p.multipliers.values;
+    if (symmetric())
+        for (const std::complex<double>& m : out.multipliers) out.multipliers_full.push_back(m * m);
     out.unstable_count = p.multipliers.outside;
     const bool undecided =
         p.multipliers.undecided || !p.r.one_sided.empty() || (!p.r.missing.empty() && !leaves_one_contact(p.r));

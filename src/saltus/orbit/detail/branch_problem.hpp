@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "saltus/orbit/branch.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/symmetry.hpp"
 
 namespace saltus::orbit {
 
@@ -26,14 +28,15 @@ std::vector<Mark> order_of(const trajectory::Trajectory& motion);
 bool same_order(const std::vector<Mark>& a, const std::vector<Mark>& b);
 
 /// An orbit of a branch with all that the next step needs. Its unknowns are z = (x, T, p): the state at the time t, the
-/// duration T if the system is autonomous, and the parameter p.
+/// duration T if the system is autonomous, and the parameter p. With a symmetry, `r` has the derivatives of half the
+/// orbit, followed by the symmetry, and the motion of the whole orbit.
 struct OrbitPoint {
     double t = 0.0;
     Vector z;
     Vector scale;  ///< sizes of the components of z; lengths along the branch are measured in z/scale
     std::shared_ptr<const model::Model> model;
     Return r;
-    double duration = 0.0;
+    double duration = 0.0;  ///< of the whole orbit, in s
     double residual = 0.0;
     Vector tangent;  ///< unit vector in z/scale
     Vector plane;    ///< autonomous systems: the phase condition is plane·(x − x_reference) = 0
@@ -41,18 +44,33 @@ struct OrbitPoint {
     std::vector<Mark> order;
     Multipliers multipliers;
 
+    StoredOrbit stored() const { return {t, z, scale, tangent, plane, reference, residual}; }
+
     double parameter() const { return z(z.size() - 1); }
     double slope() const { return tangent(tangent.size() - 1); }  ///< dp/ds, relative to the range
+};
+
+/// Whether the orbits of a branch have the symmetry of the options.
+enum class Symmetric {
+    no,      ///< the options have no symmetry
+    yes,     ///< the equations are those of half an orbit
+    broken,  ///< whole orbits, which have left a branch of symmetric ones
 };
 
 /// Orbits of one multiple of the period as a system of equations F(z) = 0.
 class BranchProblem {
 public:
+    /// Throws Error if the symmetry depends on the parameter.
     BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
-                  std::vector<Eigen::Index> drifting);
+                  std::vector<Eigen::Index> drifting, Symmetric symmetric);
 
     int multiple() const { return multiple_; }
     bool autonomous() const { return options_.period.empty(); }
+    bool symmetric() const { return kind_ == Symmetric::yes; }
+    bool broken() const { return kind_ == Symmetric::broken; }
+    /// What must be equal to the state at the start where a branch ends at another one: the state after half the orbit,
+    /// or its image if the other branch is that of symmetric orbits.
+    Vector half_of(const OrbitPoint& point) const;
     Eigen::Index states() const { return states_; }
     const std::vector<Eigen::Index>& drifting() const { return drifting_; }
 
@@ -73,6 +91,10 @@ public:
     /// tangent is kept.
     void move_start(OrbitPoint& point);
 
+    /// The point that was stored: its motion and derivatives are computed again, without interruption. Throws Error if
+    /// they cannot be.
+    OrbitPoint restore(const StoredOrbit& stored);
+
     /// A point without a solution yet: start, sizes and phase condition of a motion.
     OrbitPoint raw(const trajectory::Trajectory& motion, double parameter);
 
@@ -86,20 +108,27 @@ public:
 private:
     struct Evaluation {
         std::shared_ptr<const model::Model> model;
-        Return r;
-        double duration = 0.0, duration_slope = 0.0;
+        Return r;                                     ///< of half the orbit with a symmetry
+        double duration = 0.0, duration_slope = 0.0;  ///< of the whole orbit
     };
-    std::optional<Evaluation> evaluate(double t, const Vector& z);
+    std::optional<Evaluation> evaluate(double t, const Vector& z, const std::function<bool()>& interrupted);
     Vector defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const;
     Matrix derivative(const Return& r, double duration_slope, const OrbitPoint& near) const;
     std::pair<double, double> period_of_excitation(const model::Model& model) const;
     /// Whether an orbit without excitation is one with this order of events, passed several times.
     bool passes_several_times(const std::vector<Mark>& order, const OrbitPoint& p) const;
+    /// The sizes, order of events and multipliers of a point whose motion is known.
+    void measure(OrbitPoint& p) const;
+    /// With a symmetry: puts the motion of the whole orbit in the place of that of half of it. False if it does not
+    /// close: the model does not have the symmetry.
+    bool complete_motion(OrbitPoint& p) const;
 
     const model::Description& description_;
     const BranchOptions& options_;
     int multiple_;
     std::vector<Eigen::Index> drifting_;
+    Symmetric kind_;
+    std::optional<Symmetry> symmetry_;
     Eigen::Index states_ = 0;
     mutable std::shared_ptr<const model::Model> last_;  // the model of the last value of the parameter
     mutable double last_value_ = 0.0;

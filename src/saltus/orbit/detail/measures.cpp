@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/expr/differentiate.hpp"
@@ -120,12 +121,14 @@ bool leaves_one_contact(const Return& r) {
     return closed == 1;
 }
 
-Multipliers multipliers_of(const Matrix& slope, bool autonomous) {
+Multipliers multipliers_of(const Matrix& slope, bool autonomous) { return judged(eigenvalues(slope), autonomous, 1.0); }
+
+Multipliers judged(std::vector<std::complex<double>> values, bool autonomous, double error_growth) {
     Multipliers out;
-    out.values = eigenvalues(slope);
+    out.values = std::move(values);
     std::stable_sort(out.values.begin(), out.values.end(),
                      [](const auto& a, const auto& b) { return std::abs(a) > std::abs(b); });
-    const double largest = out.values.empty() ? 1.0 : std::max(1.0, std::abs(out.values[0]));
+    const double largest = out.values.empty() ? 1.0 : 1.0 + error_growth * std::max(0.0, std::abs(out.values[0]) - 1.0);
     for (auto& m : out.values)
         if (std::abs(m) <= zero_multiplier * largest) m = 0.0;
     if (autonomous && !out.values.empty()) {

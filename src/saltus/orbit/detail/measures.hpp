@@ -47,6 +47,9 @@ struct Multipliers {
     bool undecided = false;                    ///< one is nearer to the circle than its error
 };
 Multipliers multipliers_of(const Matrix& slope, bool autonomous);
+/// What eigenvalues say that are already known. Their error grows with the largest one by the factor `error_growth`: 1
+/// if they are those of one matrix, 0 if each has its own relative accuracy.
+Multipliers judged(std::vector<std::complex<double>> values, bool autonomous, double error_growth);
 
 /// Whether an excited motion of this duration is repeated by the one that starts at the same state one duration later:
 /// otherwise the excitation has another period.

@@ -60,6 +60,20 @@ Vector rate_at_end(const trajectory::Trajectory& motion) {
     return Vector::Zero(2 * n);
 }
 
+Vector rate_at(const trajectory::Trajectory& motion, double t) {
+    const auto n = static_cast<Eigen::Index>(motion.coordinates.size());
+    for (const trajectory::Arc& arc : motion.arcs) {
+        if (t < arc.t_begin || t > arc.t_end) continue;
+        for (const ode::Dense& step : arc.steps) {
+            if (t > step.t_new()) continue;
+            Vector all(step.size());
+            step.derivative(t, all.data());
+            return all.head(2 * n);
+        }
+    }
+    return Vector::Zero(2 * n);
+}
+
 ReturnMap::ReturnMap(const model::Model& model, const integrate::EventDriven& method, std::function<bool()> interrupted)
     : model_(model), method_(method), interrupted_(std::move(interrupted)) {
     method_.keep_arcs = true;
@@ -162,6 +176,19 @@ std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::I
             }
         }
     }
+    return list;
+}
+
+std::vector<Passage> last_passages(const trajectory::Trajectory& motion, const PhaseCondition& section,
+                                   std::size_t count) {
+    std::vector<Passage> list;
+    std::vector<trajectory::Arc> one(1);
+    for (auto arc = motion.arcs.rbegin(); arc != motion.arcs.rend() && list.size() < count; ++arc) {
+        one[0] = *arc;
+        std::vector<Passage> here = passages(one, static_cast<Eigen::Index>(motion.coordinates.size()), section);
+        list.insert(list.begin(), here.begin(), here.end());
+    }
+    if (list.size() > count) list.erase(list.begin(), list.end() - static_cast<std::ptrdiff_t>(count));
     return list;
 }
 

@@ -53,6 +53,8 @@ trajectory::State state_of(double t, const Vector& x);
 
 /// d(q, u)/dt of a motion at its end, before the events there.
 Vector rate_at_end(const trajectory::Trajectory& motion);
+/// d(q, u)/dt of a motion at a time inside of an arc.
+Vector rate_at(const trajectory::Trajectory& motion, double t);
 
 /// A condition s(x) = 0 that fixes the phase of an autonomous motion.
 struct PhaseCondition {
@@ -76,5 +78,9 @@ std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::I
 inline std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {
     return passages(motion.arcs, static_cast<Eigen::Index>(motion.coordinates.size()), section);
 }
+
+/// The last `count` passages of a motion; fewer if there are not as many.
+std::vector<Passage> last_passages(const trajectory::Trajectory& motion, const PhaseCondition& section,
+                                   std::size_t count);
 
 }  // namespace saltus::orbit

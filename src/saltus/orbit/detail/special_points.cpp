@@ -189,6 +189,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
                             const SpecialSeed& seed, const std::vector<Eigen::Index>& drifting) {
     SpecialCurve curve;
     curve.kind = seed.kind;
+    const Symmetric symmetric = options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes;
     const double range = options.second_to - options.second_from;
     std::string reasons[2];
     for (const int direction : {-1, 1}) {
@@ -213,7 +214,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
             const BranchOptions there = options_at(options, next);
             std::string failure;
             try {
-                BranchProblem problem(description, there, seed.multiple, drifting);
+                BranchProblem problem(description, there, seed.multiple, drifting, symmetric);
                 Vector z = last.z;
                 if (before) z += (last.z - before->first) * ((next - value) / (value - before->second));
                 found = SpecialSolver(problem, there, seed).solve(last, z);
@@ -248,7 +249,8 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
             std::reverse(points.begin(), points.end());
             std::reverse(values.begin(), values.end());
         } else {
-            BranchPoint first = BranchProblem(description, options, seed.multiple, drifting).describe(seed.point);
+            BranchPoint first =
+                BranchProblem(description, options, seed.multiple, drifting, symmetric).describe(seed.point);
             if (seed.parameter) first.parameter = *seed.parameter;
             curve.points.push_back(std::move(first));
             curve.second.push_back(options.second_start);

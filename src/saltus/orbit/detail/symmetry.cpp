@@ -2,11 +2,13 @@
 #include "saltus/orbit/detail/symmetry.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/orbit/detail/measures.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::orbit {
@@ -36,11 +38,26 @@ std::string without_spaces(const std::string& text) {
 
 }  // namespace
 
+void Symmetry::apply(Return& half) const {
+    half.end = (*this)(half.end);
+    half.slope = S * half.slope;
+    half.rate = S * half.rate;
+    if (half.by_parameter.size() > 0) half.by_parameter = S * half.by_parameter;
+}
+
+bool closes(const trajectory::Trajectory& motion) {
+    constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
+    return motion.status == trajectory::Status::completed &&
+           (vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(sizes(motion)).maxCoeff() <=
+               equal;
+}
+
 Symmetry symmetry_of(const model::Model& model, const std::string& text) {
     const auto n = static_cast<Eigen::Index>(model.size());
     Matrix S = Matrix::Identity(n, n);
     Vector b = Vector::Zero(n);
     const std::vector<double> zero(model.coordinates.size(), 0.0);
+    Vector by_parameters;
     for (const std::string& equation : equations_of(text)) {
         const std::size_t equals = equation.find('=');
         if (equals == std::string::npos)
@@ -63,6 +80,10 @@ Symmetry symmetry_of(const model::Model& model, const std::string& text) {
                 (elsewhere.gradient.head(1 + 2 * n) - slope).cwiseAbs().maxCoeff() > 1e-12)
                 throw Error("'" + without_spaces(expression) + "' is not a linear expression of the coordinates",
                             symmetry_option);
+            const Eigen::Index parameters = out.gradient.size() - (1 + 2 * n);
+            if (by_parameters.size() == 0) by_parameters = Vector::Zero(parameters);
+            for (const sensitivity::Output* const o : {&out, &there, &elsewhere})
+                by_parameters = by_parameters.cwiseMax(o->gradient.tail(parameters).cwiseAbs());
             S.row(i) = slope.segment(1, n).transpose();
             b(i) = out.value;
         } catch (const Error& e) {
@@ -79,6 +100,7 @@ Symmetry symmetry_of(const model::Model& model, const std::string& text) {
     out.S.bottomRightCorner(n, n) = S;
     out.b = Vector::Zero(2 * n);
     out.b.head(n) = b;
+    out.by_parameters = std::move(by_parameters);
     return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/report/orbit/detail/curve_json.hpp"
 
 namespace saltus::io {
 
@@ -26,6 +27,10 @@ Json point_json(const orbit::Branches& b, const orbit::BranchPoint& p) {
     for (const auto& m : p.multipliers) values.push_back({number(m.real()), number(m.imag())});
     j["multipliers"] = b.equilibria ? Json::array() : values;
     if (b.equilibria) j["eigenvalues"] = values;
+    if (!p.multipliers_full.empty()) {
+        j["multipliers_full"] = Json::array();
+        for (const auto& m : p.multipliers_full) j["multipliers_full"].push_back({number(m.real()), number(m.imag())});
+    }
     j["stable"] =
         p.stability == orbit::Stability::undecided ? Json(nullptr) : Json(p.stability == orbit::Stability::stable);
     j["unstable_count"] = p.unstable_count;
@@ -50,6 +55,7 @@ Json branch_object(const orbit::Branches& all, const orbit::Branch& b) {
         if (!s.before.empty() || !s.after.empty()) j["before"] = s.before, j["after"] = s.after;
         if (!s.text.empty()) j["reason"] = s.text;
         j["at"] = point_json(all, s.at);
+        if (s.at.curve) j["at"]["curve"] = curve_json(all.coordinates, *s.at.curve);
         special.push_back(std::move(j));
     }
     Json j{{"multiple", b.multiple}, {"points", points}, {"special", special}, {"reason", b.reason}};

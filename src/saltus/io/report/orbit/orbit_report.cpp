@@ -9,6 +9,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/report/orbit/detail/curve_json.hpp"
 #include "saltus/io/report/simulate_report.hpp"
 
 namespace saltus::io {
@@ -24,33 +25,41 @@ Json multiplier_list(const std::vector<std::complex<double>>& multipliers) {
     return list;
 }
 
-/// Energies of one period, in J.
+/// Energies of one period in J, and mean forces.
 Json averages(const orbit::Orbit& o) {
-    Json energy = Json::object();
-    const trajectory::LyapunovBalance& b = o.energy;
-    const auto change = [](const std::vector<double>& v) { return v.empty() ? 0.0 : v.back() - v.front(); };
-    if (!b.empty()) {
-        energy = {{"applied", number(change(b.applied))},
-                  {"driven", number(change(b.driven))},
-                  {"damping", number(change(b.damping))},
-                  {"friction", number(change(b.friction))},
-                  {"springs", number(change(b.springs))},
-                  {"impact_friction", number(change(b.impact_friction))},
-                  {"impact_restitution", number(change(b.impact_restitution))}};
-    }
-    std::map<int, double> impulses;
+    Json energy = Json::object(), impulse = Json::object(), forces = Json::object(), elements = Json::object();
     long impacts = 0;
+    std::map<int, double> impulses;
     for (const trajectory::Event& e : o.motion.events) {
         if (e.kind == trajectory::EventKind::impact) ++impacts;
         impacts += e.impacts;
         for (const trajectory::Reaction& r : e.impulses) impulses[r.element] += r.N;
     }
-    Json impulse = Json::object();
     for (const auto& [element, sum] : impulses)
         impulse[o.motion.elements[static_cast<std::size_t>(element)].name] = number(sum);
-    Json forces = Json::object();
-    for (const auto& [name, mean] : o.mean_forces) forces[name] = number(mean);
-    return {{"energy", energy}, {"impulses", impulse}, {"forces", forces}, {"impacts", impacts}};
+    if (o.averages) {
+        const trajectory::LyapunovBalance& b = o.averages->energy;
+        const auto change = [](const std::vector<double>& v) { return v.empty() ? 0.0 : v.back() - v.front(); };
+        if (!b.empty())
+            energy = {{"applied", number(change(b.applied))},
+                      {"driven", number(change(b.driven))},
+                      {"damping", number(change(b.damping))},
+                      {"friction", number(change(b.friction))},
+                      {"springs", number(change(b.springs))},
+                      {"impact_friction", number(change(b.impact_friction))},
+                      {"impact_restitution", number(change(b.impact_restitution))}};
+        for (const orbit::ElementAverage& e : o.averages->elements) {
+            const bool known = o.averages->forces_known;
+            if (known && e.kind == trajectory::ElementKind::contact) forces[e.name] = number(e.force);
+            Json j{{"dissipated", number(e.dissipated)}, {"supplied", number(e.supplied)}};
+            if (e.kind != trajectory::ElementKind::slider) j["force"] = known ? number(e.force) : Json(nullptr);
+            if (!e.friction.empty()) j["friction"] = known ? json::numbers(e.friction) : Json(nullptr);
+            j["impulse"] = number(e.impulse);
+            elements[e.name] = std::move(j);
+        }
+    }
+    return {
+        {"energy", energy}, {"impulses", impulse}, {"forces", forces}, {"elements", elements}, {"impacts", impacts}};
 }
 
 Json state_json(const orbit::Orbit& o) {
@@ -83,6 +92,9 @@ Json orbit_object(const orbit::Orbit& o, bool autonomous) {
         for (const auto& [name, distance] : o.drift) j["drift"][name] = number(distance);
     }
     j["averages"] = averages(o);
+    constexpr int samples = 400;
+    if (o.motion.status == trajectory::Status::completed)
+        j["curve"] = curve_json(o.motion.coordinates, orbit::curve_of(o.motion, samples));
     return j;
 }
 
@@ -135,6 +147,23 @@ std::string one_orbit(const orbit::Orbit& o) {
     text += fmt::format("  verdict     {}", verdict(o));
     if (o.unstable_count > 0) text += fmt::format(", {} outside the unit circle", o.unstable_count);
     text += fmt::format("\n  gaps        violated by at most {:.2g}\n", o.motion.violation.gap);
+    if (o.averages) {
+        const auto line = [&](const std::string& name, double dissipated, double supplied) {
+            text += fmt::format("    {:<16} takes out {:<12.6g} brings in {:<12.6g}", name, dissipated, supplied);
+        };
+        const trajectory::LyapunovBalance& b = o.averages->energy;
+        text += "  energies of one period\n";
+        if (!b.empty()) {
+            line("forces, damping", b.damping.back(), b.applied.back());
+            text += "\n";
+        }
+        for (const orbit::ElementAverage& e : o.averages->elements) {
+            line(e.name, e.dissipated, e.supplied);
+            if (o.averages->forces_known && e.kind != trajectory::ElementKind::slider)
+                text += fmt::format(" mean force {:.6g}", e.force);
+            text += "\n";
+        }
+    }
     for (const std::string& remark : o.remarks) text += "  remark      " + remark + "\n";
     return text;
 }

@@ -474,7 +474,7 @@ def belt(c=0.0):
     b = -s / 2
     e = (s - 2 * b) / (2 * d)
     P = [numbers(e - b * d, b), numbers(b, e)]
-    claim = {"kind": "grows", "P": P, "nu": h(0), "kappas": [], "pivots": [], "direction": numbers(1), "speed": h(1)} if d > 0 else {"kind": "falls", "P": P}
+    claim = {"kind": "grows", "P": P, "nu": h(0), "kappas": [], "pivots": [], "position": numbers(1), "velocity": numbers(1)} if d > 0 else {"kind": "falls", "P": P}
     return one_mode(BELT.replace("c = 0.0", "c = %r" % c), {"m": 1.0, "k": 1.0, "c": c, "delta": 3.0, "v": 0.2}, {"belt": "backwards"},
                     (box((0.615, 0.635)), box((-0.01, 0.01))), (box((0.6249, 0.6251)), [], [], [[1.0]]), claim, "unstable" if d > 0 else "attractive")
 
@@ -504,7 +504,7 @@ def hill():
     """A block on a rough floor that a force kx pushes away: it rests for |x| <= 2, and slips away from the end x = 2, z'' = z.
     With a = (z + z')/2 and b = (z - z')/2 it is V = a^2 - 4 b^2 - y^2 - 4 y'^2 and V' - V = a^2 + 12 b^2 + (y, y')[[1, -1], [-1, 4]](y, y')."""
     P = [numbers(-0.75, 0, 1.25, 0), numbers(0, -1, 0, 0), numbers(1.25, 0, -0.75, 0), numbers(0, 0, 0, -4)]
-    claim = {"kind": "grows", "P": P, "nu": h(0.5), "kappas": numbers(4), "pivots": [1], "direction": numbers(1), "speed": h(1)}
+    claim = {"kind": "grows", "P": P, "nu": h(0.5), "kappas": numbers(4), "pivots": [1], "position": numbers(1), "velocity": numbers(1)}
     return one_mode(HILL, HILL_PARAMETERS, {"floor": "forwards"}, (box((1.5, 2.5), (-0.5, 0.5)), box((-0.5, 0.5), (-0.5, 0.5))),
                     (box((1.75, 2.25), (-0.25, 0.25)), box((7.5, 8.5)), [], [[-1, -0.25, 0], [0, 0, 1], [0, -1, 0]]), claim)
 
@@ -558,7 +558,7 @@ def rod_claim():
     add([0, 1, 0, 0, 0, 0], -1.0)
     add([0, 0, 0, 0, 1, 0], -4.0)
     P = [[(P[i][j] + P[j][i]) / 2 for j in range(6)] for i in range(6)]
-    return {"kind": "grows", "P": [numbers(*row) for row in P], "nu": h(0.5), "kappas": [], "pivots": [1, 0], "direction": numbers(1), "speed": h(r)}
+    return {"kind": "grows", "P": [numbers(*row) for row in P], "nu": h(0.5), "kappas": [], "pivots": [1, 0], "position": numbers(1), "velocity": numbers(r)}
 
 
 def changed(certificate, old, new, parameters=None):

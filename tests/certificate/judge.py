@@ -671,12 +671,14 @@ class Judge:
         if verdict == "attractive":
             return need(not held and not turning and not indefinite(P), "V is not positive, or something is held")
         rows = [w for _, _, w, _, _ in held]
-        v = dict(zip([k for k in range(n) if k not in claim["pivots"]], map(number, claim["direction"])))
-        v = [v.get(k, 0.0) for k in range(n)]
-        for k, y in zip(claim["pivots"], solve([[row[k] for k in claim["pivots"]] for row in rows], [-dot(row, v) for row in rows]) or []):
-            v[k] = y
-        d = v + [number(claim["speed"]) * x for x in v]
-        need(number(claim["speed"]) > 0 and dot(d, [dot(row, d) for row in P]) > 0, "V is not positive along the direction")
+        d = []
+        for values in (claim["position"], claim["velocity"]):
+            v = dict(zip([k for k in range(n) if k not in claim["pivots"]], map(number, values)))
+            v = [v.get(k, 0.0) for k in range(n)]
+            for k, y in zip(claim["pivots"], solve([[row[k] for k in claim["pivots"]] for row in rows], [-dot(row, v) for row in rows]) or []):
+                v[k] = y
+            d += v
+        need(dot(d, [dot(row, d) for row in P]) > 0, "V is not positive along the direction")
         need(len(claim["kappas"]) >= len(turning), "a slip that may turn has no kappa")
         for name in turning:
             sign = 1 if states[name] == "forwards" else -1

@@ -97,7 +97,6 @@ class Refused(unittest.TestCase):
                 ("c/2*phi'^2 - c/4*phi'^4", {}, "condition 3"),           # a motor for fast motions
                 ("c/4*phi'^4 - c*phi'", {}, "condition 3"),               # a force at rest
                 ("c/3*phi'^3", {}, "condition 3"),                        # a damper in one direction, a motor in the other
-                ("c/3*abs(phi')^3", {}, "condition 3"),                   # true, but not smooth
                 ("c/4*phi'^4*phi", {}, "condition 3"),                    # a motor on the left
                 ("c/8*phi'^8", {}, "condition 4"),                        # true, but of an order that is not shown
                 ("0*phi'^4", {}, "condition 4"),                          # no loss
@@ -130,6 +129,10 @@ class Refused(unittest.TestCase):
             self.refused(changed(examples.drag_pendulum(), drag, new), text)
         for new in ("-c*abs(phi')^2*phi'", "-c*abs(phi')*phi' - phi'"):
             self.assertEqual(mutate.accepted(changed(examples.drag_pendulum(), drag, new)), (True, ""), new)
+        rayleigh = changed(examples.cubic_pendulum(), "c/4*phi'^4", "c/3*abs(phi')^3")
+        self.assertEqual(mutate.accepted(rayleigh), (True, ""))
+        self.refused(changed(rayleigh, "c/3*abs(phi')^3", "c*abs(phi')"), "condition 3")          # dry friction, not a smooth function
+        self.refused(changed(rayleigh, "c/3*abs(phi')^3", "-c/3*abs(phi')^3"), "condition 3")     # a motor
 
     def test_an_energy_of_the_user_must_be_one_and_account_for_all_forces_at_rest(self):
         for V, factor, text in [("T", 1, "condition 2"), ("T + k/2*x^2", 2, "V is not"), ("2*T + k/2*x^2", 2, "condition 3"), ("T + k/2*x^2 + x'", 1, "V is not"),
@@ -184,14 +187,14 @@ class Refused(unittest.TestCase):
             claim(document, condition, kind).update(values)
             return document
         hill, rod, belt = examples.hill, examples.sticking_rod, examples.belt
-        self.refused(with_claim(hill(), "4", "grows", direction=numbers(-1)), "direction of the mode")           # back into the set
+        self.refused(with_claim(hill(), "4", "grows", position=numbers(-1), velocity=numbers(-1)), "direction of the mode")           # back into the set
         self.refused(with_claim(hill(), "4", "grows", kappas=[]), "numbers are needed")
         self.refused(with_claim(hill(), "4", "grows", kappas=numbers(1)), "may vanish")
         self.refused(with_claim(hill(), "4", "grows", kappas=numbers(-4)), "may vanish")
         self.refused(with_claim(hill(), "4", "grows", nu=h(0)), "is not shown to grow")
         self.refused(with_claim(hill(), "4", "grows", nu=h(-0.5)), "negative")
-        self.refused(with_claim(hill(), "4", "grows", speed=h(-1)), "V is not positive")
-        self.refused(with_claim(hill(), "4", "grows", speed=h(0.01)), "V is not positive")
+        self.refused(with_claim(hill(), "4", "grows", velocity=numbers(-1)), "V is not positive")
+        self.refused(with_claim(hill(), "4", "grows", velocity=numbers(0.01)), "V is not positive")
         self.refused(with_claim(hill(), "4", "grows", pivots=[0]), "condition 4")                                # leaves the floor
         self.refused(with_claim(rod(), "2", "mode equilibrium", fixed=[]), "condition 2")
         self.refused(with_claim(rod(), "2", "mode equilibrium", fixed=[1]), "condition 2")

@@ -130,7 +130,9 @@ CertifiedStatement attractivity_claims(const model::Model& model, const Certific
 }
 
 /// The scales of coordinates that no search has found.
-std::vector<double> unit_scales(const model::Model& model) { return std::vector<double>(model.coordinates.size(), 1.0); }
+std::vector<double> unit_scales(const model::Model& model) {
+    return std::vector<double>(model.coordinates.size(), 1.0);
+}
 
 /// The word for the sign of a slip velocity.
 const char* direction_word(double sign) { return sign > 0.0 ? "forwards" : "backwards"; }
@@ -171,8 +173,8 @@ CertifiedStatement sliding_claims(const model::Model& model, const Certificate& 
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     const bool decided = certificate.outcome == Outcome::attractive || certificate.outcome == Outcome::unstable;
-    std::string why = obstacle(model, e.get(), reason, certificate,
-                               decided ? certificate.outcome : Outcome::attractive);
+    std::string why =
+        obstacle(model, e.get(), reason, certificate, decided ? certificate.outcome : Outcome::attractive);
     if (why.empty() && certificate.q.empty()) why = "there is no equilibrium";
     if (!why.empty()) return uncertified(certificate, model.coordinates, why);
     const Box q = point_box(certificate.q);
@@ -185,9 +187,8 @@ CertifiedStatement sliding_claims(const model::Model& model, const Certificate& 
         return true;
     };
     for (const model::Contact& c : model.contacts) {
-        const bool pushes =
-            std::any_of(certificate.forces.begin(), certificate.forces.end(),
-                        [&](const ElementForce& f) { return f.name == c.name && f.N > 0.0; });
+        const bool pushes = std::any_of(certificate.forces.begin(), certificate.forces.end(),
+                                        [&](const ElementForce& f) { return f.name == c.name && f.N > 0.0; });
         if (pushes && !add(c.name, c.friction)) request.states.push_back({c.name, "closed"});
     }
     for (const model::Slider& s : model.sliders) add(s.name, s.friction);
@@ -301,8 +302,8 @@ CertifiedStatement function_claims(const model::Model& model, const Certificate&
         std::string reason;
         if (const std::unique_ptr<Enclosure> e = Enclosure::of(split, reason); e && !certificate.q.empty())
             of_energy.reference = expr::midpoint(e->potential(point_box(certificate.q)));
-        CertifiedStatement s = attracts ? attractivity_claims(split, of_energy, options)
-                                        : instability_claims(split, of_energy, options);
+        CertifiedStatement s =
+            attracts ? attractivity_claims(split, of_energy, options) : instability_claims(split, of_energy, options);
         // The claims about one mode are about the motion of the model; they need no function.
         if (s.velocities) return s;
         s.V = options.V;

@@ -63,11 +63,11 @@ constexpr double spare_part = 0.1;
 class ModeSystem {
 public:
     struct Held {
-        int row;                     // of Wᵀ
-        bool normal;                 // a constraint or a gap; otherwise a slip that sticks
-        int contact = -1;            // number of the contact that must push
-        int sliding = -1;            // slip row with friction, or −1
-        int sign = 0;                // s
+        int row;           // of Wᵀ
+        bool normal;       // a constraint or a gap; otherwise a slip that sticks
+        int contact = -1;  // number of the contact that must push
+        int sliding = -1;  // slip row with friction, or −1
+        int sign = 0;      // s
         const model::Friction* f = nullptr;
     };
     struct Slip {
@@ -99,12 +99,12 @@ public:
     /// All values over a box of states.
     struct Values {
         std::vector<Interval> out;
-        IntervalMatrix A, b;            // of A y = b
-        IntervalVector gaps;            // of the held position rows
-        IntervalVector open;            // gaps of the contacts that are open
-        IntervalVector slip;            // s γ of the slips
+        IntervalMatrix A, b;             // of A y = b
+        IntervalVector gaps;             // of the held position rows
+        IntervalVector open;             // gaps of the contacts that are open
+        IntervalVector slip;             // s γ of the slips
         std::vector<IntervalVector> mu;  // of each stick, one for each of its rows
-        IntervalVector load;            // of each stick of a slider
+        IntervalVector load;             // of each stick of a slider
     };
     /// `by`: −1 for the values, otherwise the number of the coordinate or velocity of the derivatives of A, b, gaps
     /// and slip.
@@ -159,7 +159,8 @@ private:
             }
             const int sign = sign_of(state), normal = static_cast<int>(held_.size());
             if (sign != 0 && c.friction.dimension != 1) why_ = "a contact that slips has two directions of slip";
-            held_.push_back({c.row, true, static_cast<int>(k), sign != 0 ? c.friction.first_row : -1, sign, &c.friction});
+            held_.push_back(
+                {c.row, true, static_cast<int>(k), sign != 0 ? c.friction.first_row : -1, sign, &c.friction});
             if (sign != 0) slips_.push_back({c.friction.first_row, sign, &c.friction, model::no_coefficient});
             if (state == "sticks") stick(c.friction, normal, model::no_coefficient);
         }
@@ -223,8 +224,7 @@ private:
             }
             zeta.push_back(d.zeta[ix(h.row)]);
             if (h.normal)
-                values.push_back(h.contact < 0 ? f.constraints[ix(h.row)]
-                                               : f.gaps[ix(h.row) - f.constraints.size()]);
+                values.push_back(h.contact < 0 ? f.constraints[ix(h.row)] : f.gaps[ix(h.row) - f.constraints.size()]);
             // A slip sticks to a surface at rest only.
             if (!h.normal && !g.is_zero(d.chi[ix(h.row)])) why_ = "a surface that moves cannot hold a slip at rest";
         }
@@ -238,7 +238,8 @@ private:
         for (const int k : open_) all.push_back(f.gaps[ix(k)]);
         for (const Stick& s : sticks_) {
             const bool ellipse = s.friction->law == model::FrictionLaw::orthotropic;
-            for (int j = 0; j < s.friction->dimension; ++j) all.push_back(coefficient(s.friction->mu[ellipse ? ix(j) : 0]));
+            for (int j = 0; j < s.friction->dimension; ++j)
+                all.push_back(coefficient(s.friction->mu[ellipse ? ix(j) : 0]));
             all.push_back(coefficient(s.load));
         }
         for (const std::vector<Expr>* const list : {&f.q, &f.u})
@@ -379,7 +380,8 @@ private:
             }
             const Vector step = chosen(slope, m).colPivHouseholderQr().solve(-b.value.middle().col(0));
             if (!step.allFinite()) return false;
-            for (std::size_t i = 0; i < point_.free.size(); ++i) point_.q(point_.free[i]) += step(static_cast<Index>(i));
+            for (std::size_t i = 0; i < point_.free.size(); ++i)
+                point_.q(point_.free[i]) += step(static_cast<Index>(i));
             point_.lambda += step.tail(m);
             if (step.norm() <= newton_converged * (1.0 + point_.q.norm() + point_.lambda.norm())) break;
         }
@@ -545,8 +547,9 @@ private:
         if (!course) return std::nullopt;
         CertifiedStatement s = refused("");
         s.theorem = "one mode";
-        s.statement = unstable_ ? "motions that begin next to the equilibrium get to a fixed distance from all equilibria"
-                                : "the equilibrium attracts the motions that begin next to it";
+        s.statement = unstable_
+                          ? "motions that begin next to the equilibrium get to a fixed distance from all equilibria"
+                          : "the equilibrium attracts the motions that begin next to it";
         s.domain = Box(x.begin(), x.begin() + n_);
         s.velocities = Box(x.begin() + n_, x.end());
         s.mode.clear();
@@ -559,8 +562,8 @@ private:
         StationaryPoint origin;
         origin.q = point_.q;
         origin.scale = request_.scale;
-        ClaimList inertia = kinetic_claims(
-            {e_, origin, s.domain, 0.0, Interval::infinity, {}, request_.budget, request_.stop});
+        ClaimList inertia =
+            kinetic_claims({e_, origin, s.domain, 0.0, Interval::infinity, {}, request_.budget, request_.stop});
         if (!inertia.complete()) {
             why = inertia.why;
             return std::nullopt;

@@ -38,9 +38,11 @@ U = "1/2*x^2"
 R = "7/10*x'^2"
 [[slider]]
 name = "belt"
-gammaT = "x' - 1/5"
+gammaT = "x' - 0.2"
 mu = 1.0
-FN = "1/(1 + 3*abs(x' - 1/5))"
+FN = "1/(1 + delta*abs(x' - 0.2))"
+[parameters]
+delta = 3.0
 """
 
 FORCE = """[system]

@@ -2,6 +2,7 @@
 """Certificates that were written by hand, for tests of tools/check_certificate."""
 import copy
 import hashlib
+import tomllib
 
 INF = float("inf")
 
@@ -395,6 +396,171 @@ def bead():
     return document(BEAD, "instability", "Theorem 2", setting, conditions, {"m": 1.0, "g": 8.0, "c": 0.5}, verdict="unstable")
 
 
+def drag_pendulum():
+    """The pendulum with quadratic drag -c |phi'| phi'."""
+    result = changed(cubic_pendulum(), "c/4*phi'^4", "c/3*abs(phi')^3")
+    return changed(result, "R = \"c/3*abs(phi')^3\"", "f = { phi = \"-c*abs(phi')*phi'\" }")
+
+
+SPRING_IN_F = """
+[system]
+q = ["x"]
+T = "m/2*x'^2"
+f = { x = "-k*x - c*x'" }
+
+[parameters]
+m = 1.0
+k = 4.0
+c = 0.5
+"""
+
+
+def own_energy(factor=1.0):
+    """A spring that is written as a force. The energy is given as a text, with a factor."""
+    setting = {"coordinates": ["x"], "domain": box((-INF, INF)), "reference": h(0), "level": "inf", "I_C": [],
+               "V": "%r*T + %r*k/2*x^2" % (factor, factor), "factor": h(factor)}
+    conditions = {
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "2": [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((0.5, 0.5))}],
+        "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+        "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
+        "8": [{"kind": "no bound"}],
+        "9": []}
+    return document(SPRING_IN_F, "attractivity", "Corollary 3", setting, conditions, {"m": 1.0, "k": 4.0, "c": 0.5})
+
+
+def one_mode(text, parameters, mode, region, equilibrium, claim, verdict="unstable"):
+    """region: box of positions and box of velocities. equilibrium: box, forces, fixed coordinates, preconditioner."""
+    domain, velocities = region
+    setting = {"coordinates": [], "domain": domain, "velocities": velocities, "mode": mode, "reference": h(0), "level": "inf", "I_C": []}
+    place, forces, fixed, Z = equilibrium
+    conditions = {
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "2": [{"kind": "mode equilibrium", "box": place, "forces": forces, "fixed": fixed, "preconditioner": [numbers(*row) for row in Z]}],
+        "3": [{"kind": "laws"}],
+        "4": [claim]}
+    result = document(text, "one mode", "Lyapunov's first method", setting, conditions, parameters, verdict=verdict)
+    setting["coordinates"] = tomllib.loads(text)["system"]["q"]
+    return result
+
+
+BELT = """
+[system]
+q = ["x"]
+T = "m/2*x'^2"
+U = "k/2*x^2"
+R = "c/2*x'^2"
+
+[parameters]
+m = 1.0
+k = 1.0
+c = 0.0
+delta = 3.0
+v = 0.2
+
+[[slider]]
+name = "belt"
+gammaT = "x' - v"
+mu = 1.0
+FN = "1/(1 + delta*abs(x' - v))"
+"""
+
+
+def belt(c=0.0):
+    """A block on a belt, friction weakens with the speed: steady sliding at x = 0.625 is unstable if c < 1.171875, else attractive.
+    z = (x - 0.625, x') has z' = (x', -x + d x') with d = 1.171875 - c; V = a x^2 + 2 b x x' + e x'^2 is made such that V' = s (x^2 + x'^2)."""
+    d = 1.171875 - c
+    s = 1 if d > 0 else -1
+    b = -s / 2
+    e = (s - 2 * b) / (2 * d)
+    P = [numbers(e - b * d, b), numbers(b, e)]
+    claim = {"kind": "grows", "P": P, "nu": h(0), "kappas": [], "pivots": [], "position": numbers(1), "velocity": numbers(1)} if d > 0 else {"kind": "falls", "P": P}
+    return one_mode(BELT.replace("c = 0.0", "c = %r" % c), {"m": 1.0, "k": 1.0, "c": c, "delta": 3.0, "v": 0.2}, {"belt": "backwards"},
+                    (box((0.615, 0.635)), box((-0.01, 0.01))), (box((0.6249, 0.6251)), [], [], [[1.0]]), claim, "unstable" if d > 0 else "attractive")
+
+
+HILL = """
+[system]
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+U = "m*g*y - k/2*x^2"
+
+[parameters]
+m = 1.0
+g = 8.0
+k = 1.0
+mu = 0.25
+
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = "mu"
+"""
+HILL_PARAMETERS = {"m": 1.0, "g": 8.0, "k": 1.0, "mu": 0.25}
+
+
+def hill():
+    """A block on a rough floor that a force kx pushes away: it rests for |x| <= 2, and slips away from the end x = 2, z'' = z.
+    With a = (z + z')/2 and b = (z - z')/2 it is V = a^2 - 4 b^2 - y^2 - 4 y'^2 and V' - V = a^2 + 12 b^2 + (y, y')[[1, -1], [-1, 4]](y, y')."""
+    P = [numbers(-0.75, 0, 1.25, 0), numbers(0, -1, 0, 0), numbers(1.25, 0, -0.75, 0), numbers(0, 0, 0, -4)]
+    claim = {"kind": "grows", "P": P, "nu": h(0.5), "kappas": numbers(4), "pivots": [1], "position": numbers(1), "velocity": numbers(1)}
+    return one_mode(HILL, HILL_PARAMETERS, {"floor": "forwards"}, (box((1.5, 2.5), (-0.5, 0.5)), box((-0.5, 0.5), (-0.5, 0.5))),
+                    (box((1.75, 2.25), (-0.25, 0.25)), box((7.5, 8.5)), [], [[-1, -0.25, 0], [0, 0, 1], [0, -1, 0]]), claim)
+
+
+STICKING_ROD = """
+[system]
+q = ["x", "y", "phi"]
+T = "m/2*(x'^2 + y'^2) + J/2*phi'^2"
+U = "m*g*y"
+
+[parameters]
+m = 1.0
+J = 1.0
+g = 4.0
+l = 1.0
+mu = 0.5
+
+[[contact]]
+name = "foot"
+gN = "y - l*cos(phi)"
+gammaT = "x' + l*cos(phi)*phi'"
+mu = "mu"
+"""
+ROD_PARAMETERS = {"m": 1.0, "J": 1.0, "g": 4.0, "l": 1.0, "mu": 0.5}
+
+
+def sticking_rod():
+    """A rod that stands on its foot, which sticks: (J + m l^2) phi'' = m g l sin(phi), so that z = phi grows with the rate sqrt(2) along
+    (x, y, phi) = (-1, 0, 1). It is unstable at every x; the certificate takes x = 0."""
+    result = one_mode(STICKING_ROD, ROD_PARAMETERS, {"foot": "sticks"},
+                      (box(*[(-2.0 ** -8, 2.0 ** -8), (1 - 2.0 ** -8, 1 + 2.0 ** -8), (-2.0 ** -8, 2.0 ** -8)]), box(*[(-2.0 ** -8, 2.0 ** -8)] * 3)),
+                      (box((0, 0), (1 - 2.0 ** -12, 1 + 2.0 ** -12), (-2.0 ** -12, 2.0 ** -12)), box((3.99, 4.01), (-0.01, 0.01)), [0],
+                       [[0, 0, 0, 1], [0.25, 0, -0.25, 0], [0, -1, 0, 0], [-1, 0, 0, 0]]), rod_claim())
+    return result
+
+
+def rod_claim():
+    """The Jacobian has the rows x'' = -2 phi, y'' = 0, phi'' = 2 phi. V = a^2 - b^2/2 - ... with a, b = phi sqrt(2) +- phi'."""
+    r = 2 ** 0.5
+    P = [[0.0] * 6 for _ in range(6)]
+
+    def add(row, weight):
+        for i, x in enumerate(row):
+            for j, y in enumerate(row):
+                P[i][j] += weight * x * y
+    # Modes: phi' + r phi grows with r, phi' - r phi falls with r; x + phi and y move with constant velocities.
+    add([0, 0, r, 0, 0, 1], 1.0)
+    add([0, 0, r, 0, 0, -1], -1.0)
+    add([1, 0, 1, 0, 0, 0], -1.0)
+    add([0, 0, 0, 1, 0, 1], -4.0)
+    add([0, 1, 0, 0, 0, 0], -1.0)
+    add([0, 0, 0, 0, 1, 0], -4.0)
+    P = [[(P[i][j] + P[j][i]) / 2 for j in range(6)] for i in range(6)]
+    return {"kind": "grows", "P": [numbers(*row) for row in P], "nu": h(0.5), "kappas": [], "pivots": [1, 0], "position": numbers(1), "velocity": numbers(r)}
+
+
 def changed(certificate, old, new, parameters=None):
     """The certificate with another model: `old` is replaced by `new` in the text, with the right hash."""
     result = copy.deepcopy(certificate)
@@ -409,4 +575,4 @@ def changed(certificate, old, new, parameters=None):
 def all_examples():
     return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm(), flexible_arm(), convex_block(), oscillator(),
             oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead(),
-            cubic_pendulum()]
+            cubic_pendulum(), drag_pendulum(), own_energy(), own_energy(3.0), belt(), belt(1.4), hill(), sticking_rod()]

@@ -137,6 +137,7 @@ class World:
         self.names = dict(FUNCTIONS, **{k: float.fromhex(v) for k, v in document["model"]["parameters"].items()})
         self.contacts, self.constraints, self.sliders = (data.get(k, []) for k in ("contact", "constraint", "slider"))
         self.rough = [c for c in self.constraints if self.has_friction(c)]
+        self.V, self.factor = document["setting"].get("V"), number(document["setting"].get("factor", "0x1p+0"))
 
     def has_friction(self, e):
         return "gammaT" in e and e.get("mu", 0) not in (0, 0.0, "0")
@@ -169,6 +170,12 @@ class World:
             U = U + (names[a] - self.jet(self.control.get("reference", {}).get(a, 0), names)) ** 2 * self.jet(self.control.get("Kp", 0), names) * 0.5
             R = R + names[a + "_v"] ** 2 * self.jet(self.control.get("Kv", 0), names) * 0.5
         forces = [self.jet(system.get("f", {}).get(a, 0), names) for a in self.q]
+        if self.V is not None:           # V = factor*(T + W): W is the potential energy, and the difference is another force
+            W = self.jet(self.V, dict(names, T=T, U=U)) * (1 / self.factor) - T
+            size = 1 + max(abs(x) for row in T.h for x in row) + max(map(abs, W.g))
+            need(max(abs(x) for x in W.g[n:] + [x for row in W.h[n:] for x in row]) < EPS * size, "V is not factor*(T + W)")
+            forces = [f + Jet(W.g[a] - U.g[a], (n * 2) * [0.0], [[0.0] * n * 2 for _ in range(n * 2)]) for a, f in enumerate(forces)]
+            U = W
         f = [x.v for x in forces]
         v = list(u or [0.0] * n)
         M = [row[n:] for row in T.h[n:]]
@@ -187,7 +194,8 @@ class World:
                 out[name] = {"gap": gap.v if gap else None, "row": gap.g[:n] if gap else None, "t": [s.g[n:] for s in slips],
                              "hess": [r[:n] for r in gap.h[:n]] if gap else None,
                              "bend": sum(gap.h[a][b] * v[a] * v[b] for a in range(n) for b in range(n)) if gap else 0, "mu": mu,
-                             "load": self.jet(e["FN"], names).v if "FN" in e else None,
+                             "load": self.jet(e["FN"], names).v if "FN" in e else None, "gamma": [s.v for s in slips],
+                             "slip_bend": [sum(s.h[n + a][b] * v[a] * v[b] for a in range(n) for b in range(n)) for s in slips],
                              "eN": self.jet(e.get("eN", 0), names).v, "eT": self.jet(e.get("eT", 0), names).v}
         return out
 
@@ -579,6 +587,107 @@ class Judge:
         need(leaf[0] == "unbalanced", "a leaf %s on a face" % leaf[0])
         self.balance_leaf(leaf, q, s, closed)
 
+    # -- one mode ---------------------------------------------------------------------------------------------------------
+    def mode_motion(self, x):
+        """Accelerations, forces (element, is a normal force, value) and the functions of the model at a state of the mode."""
+        s, n, states = self.world.at(x[:self.n], x[self.n:]), self.n, self.doc["setting"]["mode"]
+        push, held = list(s["h"]), []
+        elements = [(kind, e.get("name", "slider%s" % (i or ""))) for kind in ("contacts", "constraints", "sliders")
+                    for i, e in enumerate(getattr(self.world, kind))]
+        for kind, name in elements:
+            e, state = s[name], states.get(name, "free")
+            sign = {"forwards": 1, "backwards": -1}.get(state, 0)
+            friction = [-sign * e["mu"][0] * t for t in e["t"][0]] if sign else [0.0] * n
+            if kind == "sliders":
+                push = [p + f * e["load"] for p, f in zip(push, friction)]
+            elif kind == "constraints" or state != "free":
+                held.append((name, True, e["row"], [w + f for w, f in zip(e["row"], friction)], e["bend"]))
+            if state == "sticks":
+                held += [(name, False, t, t, bend) for t, bend in zip(e["t"], e["slip_bend"])]
+        rows = [s["M"][a] + [-f[a] for *_, f, _ in held] for a in range(n)] + [list(w) + [0.0] * len(held) for _, _, w, _, _ in held]
+        y = solve(rows, push + [-bend for *_, bend in held])
+        need(y is not None, "the mode has no accelerations")
+        return y[:n], [(name, normal, force) for (name, normal, *_), force in zip(held, y[n:])], s, held
+
+    def mode(self, conditions):
+        need(list(conditions) == ["1", "2", "3", "4"] and self.rho == math.inf and not self.closing, "conditions")
+        n, states, verdict = self.n, self.doc["setting"]["mode"], self.doc["verdict"]
+        region = self.domain + [(number(a), number(b)) for a, b in self.doc["setting"]["velocities"]]
+        need(all(map(math.isfinite, itertools.chain(*region))), "the region is not bounded")
+        self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
+        for e in self.world.sliders:
+            need(not self.world.has_friction(e) or e.get("name", "slider") in states, "a slider has no state")
+        need(not self.world.rough, "a constraint has friction")
+        claim = conditions["2"]["mode equilibrium"]
+        box = [(number(a), number(b)) for a, b in claim["box"]]
+        q = [(a + b) / 2 for a, b in box]
+
+        def residual(q):
+            a, forces, s, held = self.mode_motion(q + [0.0] * n)
+            return a + [s[name]["gap"] for name, normal, *_ in held if normal]
+        free = [k for k in range(n) if k not in claim["fixed"]]
+        for _ in range(8):
+            r, step = residual(q), 1e-6
+            slopes = [[(x - y) / step for x, y in zip(residual([z + step * (i == k) for i, z in enumerate(q)]), r)] for k in free]
+            gram = [[dot(a, b) + (1e-13 if i == j else 0) for j, b in enumerate(slopes)] for i, a in enumerate(slopes)]
+            y = solve(gram, [-dot(a, r) for a in slopes])
+            need(y is not None, "the equilibrium is not regular")
+            q = [z + (y[free.index(k)] if k in free else 0) for k, z in enumerate(q)]
+        need(max(map(abs, residual(q))) < 1e-7, "there is no equilibrium near the box")
+        need(all(lo - 1e-7 <= x <= hi + 1e-7 for x, (lo, hi) in zip(q, box)), "the equilibrium is outside of its box")
+        need(all(lo < x < hi for x, (lo, hi) in zip(q + [0.0] * n, region)), "the equilibrium is outside of the region")
+        claim = conditions["4"]["falls" if verdict == "attractive" else "grows"]
+        P = [[number(x) for x in row] for row in claim["P"]]
+        need(P == [list(c) for c in zip(*P)], "P is not symmetric")
+        nu = number(claim.get("nu", "0x0p+0"))
+        need(nu >= 0, "nu is negative")
+        turning = set()
+        for point in [q + [0.0] * n] + [self.random_point(region) for _ in range(self.samples)]:
+            a, forces, s, held = self.mode_motion(point)
+            for name in self.names:
+                need(name in [x for x, *_ in forces] or s[name]["gap"] > 0, "an open gap is closed")
+            for name, normal, force in forces:
+                need(not normal or name not in self.names or force > 0, "a contact pulls")
+            for name in {x for x, normal, _ in forces if not normal}:
+                bound = s[name]["load"] if s[name]["load"] is not None else next(f for x, normal, f in forces if x == name and normal)
+                rub = [f for x, normal, f in forces if x == name and not normal]
+                need(sum((f / m) ** 2 for f, m in zip(rub, s[name]["mu"])) < bound ** 2, "'%s' slips" % name)
+                need(max(map(abs, self.world.at(point[:n])[name]["gamma"])) < EPS, "'%s' sticks to a surface that moves" % name)
+            signs = {name: 1 if state == "forwards" else -1 for name, state in states.items() if state in ("forwards", "backwards")}
+            turning |= {name for name, sign in signs.items() if sign * s[name]["gamma"][0] <= 0}
+            if any(sign * s[name]["gamma"][0] < 0 for name, sign in signs.items()):
+                continue
+            columns = []
+            for k in range(2 * n):
+                step = 1e-6 * max(1e-3, region[k][1] - region[k][0])
+                ends = [self.mode_motion([x + d * (i == k) for i, x in enumerate(point)])[0] for d in (-step, step)]
+                columns.append([float(k == n + i) for i in range(n)] + [(y - x) / (2 * step) for x, y in zip(*ends)])
+            PJ = [[dot(row, c) for c in columns] for row in P]
+            S = [[PJ[i][j] + PJ[j][i] - 2 * nu * P[i][j] for j in range(2 * n)] for i in range(2 * n)]
+            S = S if verdict == "unstable" else [[-x for x in row] for row in S]
+            scale = max(abs(x) for row in S for x in row)
+            need(not indefinite([[x + 1e-5 * scale * (i == j) for j, x in enumerate(row)] for i, row in enumerate(S)]), "V has the wrong rate")
+        a, forces, s, held = self.mode_motion(q + [0.0] * n)
+        if verdict == "attractive":
+            return need(not held and not turning and not indefinite(P), "V is not positive, or something is held")
+        rows = [w for _, _, w, _, _ in held]
+        d = []
+        for values in (claim["position"], claim["velocity"]):
+            v = dict(zip([k for k in range(n) if k not in claim["pivots"]], map(number, values)))
+            v = [v.get(k, 0.0) for k in range(n)]
+            for k, y in zip(claim["pivots"], solve([[row[k] for k in claim["pivots"]] for row in rows], [-dot(row, v) for row in rows]) or []):
+                v[k] = y
+            d += v
+        need(dot(d, [dot(row, d) for row in P]) > 0, "V is not positive along the direction")
+        need(len(claim["kappas"]) >= len(turning), "a slip that may turn has no kappa")
+        for name in turning:
+            sign = 1 if states[name] == "forwards" else -1
+            need(abs(s[name]["gamma"][0]) < EPS, "a slip velocity changes its sign")
+            need(sign * dot(s[name]["t"][0], v) > 0, "a contact slips in another direction")
+            level = [number(k) for k in claim["kappas"]]
+            slope = [0.0] * n + s[name]["t"][0]
+            need(any(not indefinite([[k * slope[i] * slope[j] - P[i][j] for j in range(2 * n)] for i in range(2 * n)]) for k in level), "kappa")
+
     def dissipation(self, claims):
         for q, s, _ in self.positions(self.domain):
             for _ in range(4):
@@ -608,6 +717,9 @@ class Judge:
             rows = ["form", "mass", "dissipation", "stiffness"] + (["set"] if doc["verdict"] == "attractive" else [])
             need(doc["verdict"] in ("attractive", "unstable") and list(conditions) == rows, "conditions")
             return self.linear(conditions)
+        if doc["theorem"] == "one mode":
+            need(doc["verdict"] in ("attractive", "unstable") and self.reference == 0, "verdict")
+            return self.mode(conditions)
         if doc["theorem"] == "instability":
             need(doc["verdict"] == "unstable" and not self.closing, "verdict")
             return self.instability(conditions)

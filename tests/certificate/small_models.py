@@ -30,6 +30,30 @@ U = "cos(phi)"
 R = "1/10*phi'^2"
 """
 
+BELT = """[system]
+name = "block on a belt"
+q = ["x"]
+T = "1/2*x'^2"
+U = "1/2*x^2"
+R = "7/10*x'^2"
+[[slider]]
+name = "belt"
+gammaT = "x' - 0.2"
+mu = 1.0
+FN = "1/(1 + delta*abs(x' - 0.2))"
+[parameters]
+delta = 3.0
+"""
+
+FORCE = """[system]
+name = "spring as a force"
+q = ["x"]
+T = "1/2*x'^2"
+f = { x = "-k*x - x'/5" }
+[parameters]
+k = 2.0
+"""
+
 TEXTS = {
     "linear-rank": BLOCK,
     "linear-friction": BLOCK.replace("0*x'^2", "-1/4*x'^2"),
@@ -43,5 +67,10 @@ eN = 0.5
 """,
     "cubic-damping": PENDULUM.replace("inverted pendulum", "cubic damping").replace("cos(phi)", "phi^4/4 + phi^2/2").replace(
         "1/10*phi'^2", "phi'^4/10"),
+    "drag": PENDULUM.replace("inverted pendulum", "drag").replace("cos(phi)", "phi^4/4 + phi^2/2").replace(
+        "R = \"1/10*phi'^2\"", "f = { phi = \"-abs(phi')*phi'/10\" }"),
+    "belt-attractive": BELT,
+    "spring-as-force": FORCE,
+    "belt-unstable": BELT.replace("7/10", "1/2"),
     "quartic-spring": PENDULUM.replace("inverted pendulum", "quartic spring").replace("cos(phi)", "phi^4/4 + phi^2/2"),
 }

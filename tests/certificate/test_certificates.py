@@ -97,7 +97,6 @@ class Refused(unittest.TestCase):
                 ("c/2*phi'^2 - c/4*phi'^4", {}, "condition 3"),           # a motor for fast motions
                 ("c/4*phi'^4 - c*phi'", {}, "condition 3"),               # a force at rest
                 ("c/3*phi'^3", {}, "condition 3"),                        # a damper in one direction, a motor in the other
-                ("c/3*abs(phi')^3", {}, "condition 3"),                   # true, but not smooth
                 ("c/4*phi'^4*phi", {}, "condition 3"),                    # a motor on the left
                 ("c/8*phi'^8", {}, "condition 4"),                        # true, but of an order that is not shown
                 ("0*phi'^4", {}, "condition 4"),                          # no loss
@@ -114,6 +113,115 @@ class Refused(unittest.TestCase):
         block = changed(examples.convex_block(), "[parameters]", "R = \"y'^4/4\"\n[parameters]")
         next(c for c in block["conditions"] if c["id"] == "3")["claims"] = row["claims"]
         self.refused(block, "condition 4")
+
+    def test_drag_is_a_function_of_the_speed_that_rises(self):
+        drag = "-c*abs(phi')*phi'"
+        for new, text in [
+                ("c*abs(phi')*phi'", "condition 3"),                      # a motor
+                ("-c*phi'^2", "condition 3"),                             # drag in one direction, a motor in the other
+                ("-c*abs(phi')", "condition 3"),
+                ("-c*abs(phi')*phi' + c*phi'", "condition 3"),            # a motor for slow motions
+                ("-c*abs(phi')*phi' + c*phi'^3", "condition 3"),          # a motor for fast motions
+                ("-c*abs(phi' - 1)*phi'", "condition 3"),                 # true, but with another kink
+                ("-c*abs(phi)*phi'", "condition 3"),                      # true, but not smooth
+                ("-c*abs(phi')*phi'*phi^2", "condition 4"),               # no loss at phi = 0
+                ("-c*(abs(phi') + phi')*phi'", "condition 4")]:           # no loss in one direction
+            self.refused(changed(examples.drag_pendulum(), drag, new), text)
+        for new in ("-c*abs(phi')^2*phi'", "-c*abs(phi')*phi' - phi'"):
+            self.assertEqual(mutate.accepted(changed(examples.drag_pendulum(), drag, new)), (True, ""), new)
+        rayleigh = changed(examples.cubic_pendulum(), "c/4*phi'^4", "c/3*abs(phi')^3")
+        self.assertEqual(mutate.accepted(rayleigh), (True, ""))
+        self.refused(changed(rayleigh, "c/3*abs(phi')^3", "c*abs(phi')"), "condition 3")          # dry friction, not a smooth function
+        self.refused(changed(rayleigh, "c/3*abs(phi')^3", "-c/3*abs(phi')^3"), "condition 3")     # a motor
+
+    def test_an_energy_of_the_user_must_be_one_and_account_for_all_forces_at_rest(self):
+        for V, factor, text in [("T", 1, "condition 2"), ("T + k/2*x^2", 2, "V is not"), ("2*T + k/2*x^2", 2, "condition 3"), ("T + k/2*x^2 + x'", 1, "V is not"),
+                                ("T + k/2*x^2 + x*x'/10", 1, "V is not"), ("T + T*x^2 + k/2*x^2", 1, "V is not"), ("log(1 + T) + k/2*x^2", 1, "V is not"),
+                                ("T + k/2*x^2 + x^2", 1, "condition 3"), ("-T - k/2*x^2", -1, "wrong sign"), ("k/2*x^2", 0, "wrong sign"),
+                                ("T + k/2*(x - 1)^2", 1, "condition 3"), ("T + k/2*x^2 + t", 1, "condition 8")]:
+            document = examples.own_energy()
+            document["setting"].update(V=V, factor=h(factor))
+            if V.endswith("t"):
+                self.assertFalse(mutate.accepted(document)[0])
+                continue
+            self.refused(document, text)
+        document = examples.own_energy()
+        del document["setting"]["factor"]
+        self.assertFalse(mutate.accepted(document)[0])
+        document = examples.own_energy()
+        del document["setting"]["V"]
+        self.assertFalse(mutate.accepted(document)[0])
+        plain = examples.pendulum()
+        plain["setting"].update(V="T + U + phi", factor=h(1))            # T + U attracts, but this function is none of its energies
+        self.refused(plain, "condition")
+
+    def test_one_mode_of_another_model_is_refused(self):
+        self.refused_changes(examples.belt(), [
+            ("c = 0.0", "c = 1.4", {"c": 1.4}, "condition 4"),                            # steady sliding is attractive
+            ("delta = 3.0", "delta = 0.0", {"delta": 0.0}, "condition 2"),                # another equilibrium
+            ("v = 0.2", "v = -0.2", {"v": -0.2}, "condition 2"),                          # the belt runs the other way
+            ("v = 0.2", "v = 0.0", {"v": 0.0}, "condition 2"),                            # the belt rests
+            ("mu = 1.0", "mu = -1.0", {}, "condition 1"),
+            ("k = 1.0", "k = 2.0", {"k": 2.0}, "condition 2"),
+            ("[[slider]]", '[[contact]]\nname = "stop"\ngN = "0.626 - x"\n[[slider]]', {}, "condition 3"),      # it would hit a stop
+            ("[[slider]]", "[[slider]]\nname = \"ground\"\ngammaT = \"x'\"\nmu = 1\nFN = 1\n[[slider]]", {}, "cannot have the state")])
+        self.refused_changes(examples.belt(1.4), [
+            ("c = 1.4", "c = 1.1", {"c": 1.1}, "condition 4"),                            # unstable
+            ("c = 1.4", "c = -1.4", {"c": -1.4}, "condition 4")])
+        self.refused_changes(examples.hill(), [
+            ("k = 1.0", "k = -1.0", {"k": -1.0}, "condition 2"),                          # a spring that holds
+            ("mu = 0.25", "mu = 0.5", {"mu": 0.5}, "condition 2"),                        # the end of the set is elsewhere
+            ("mu = 0.25", "mu = 0.0", {"mu": 0.0}, "cannot have the state"),
+            ("g = 8.0", "g = -8.0", {"g": -8.0}, "condition 2"),                          # nothing presses
+            ('gammaT = "x\'"', 'gammaT = "-x\'"', {}, "condition 2"),
+            ('U = "m*g*y - k/2*x^2"', "U = \"m*g*y - k/2*x^2\"\nR = \"5*x'^2\"", {}, "condition 4"),
+            ('gN = "y"', 'gN = "y + 1"', {}, "condition 2")])
+        self.refused_changes(examples.sticking_rod(), [
+            ("mu = 0.5", "mu = 0.001", {"mu": 0.001}, "condition 3"),                     # it slips
+            ('U = "m*g*y"', 'U = "m*g*y + 4*phi^2"', {}, "condition"),                    # a spring holds it
+            ('gammaT = "x\' + l', 'gammaT = "x\' - 1 + l', {}, "cannot have the state"),  # the floor moves
+            ("g = 4.0", "g = -4.0", {"g": -4.0}, "condition 2")])
+
+    def test_one_mode_with_other_numbers_is_refused(self):
+        def with_claim(document, condition, kind, **values):
+            claim(document, condition, kind).update(values)
+            return document
+        hill, rod, belt = examples.hill, examples.sticking_rod, examples.belt
+        self.refused(with_claim(hill(), "4", "grows", position=numbers(-1), velocity=numbers(-1)), "direction of the mode")           # back into the set
+        self.refused(with_claim(hill(), "4", "grows", kappas=[]), "numbers are needed")
+        self.refused(with_claim(hill(), "4", "grows", kappas=numbers(1)), "may vanish")
+        self.refused(with_claim(hill(), "4", "grows", kappas=numbers(-4)), "may vanish")
+        self.refused(with_claim(hill(), "4", "grows", nu=h(0)), "is not shown to grow")
+        self.refused(with_claim(hill(), "4", "grows", nu=h(-0.5)), "negative")
+        self.refused(with_claim(hill(), "4", "grows", velocity=numbers(-1)), "V is not positive")
+        self.refused(with_claim(hill(), "4", "grows", velocity=numbers(0.01)), "V is not positive")
+        self.refused(with_claim(hill(), "4", "grows", pivots=[0]), "condition 4")                                # leaves the floor
+        self.refused(with_claim(rod(), "2", "mode equilibrium", fixed=[]), "condition 2")
+        self.refused(with_claim(rod(), "2", "mode equilibrium", fixed=[1]), "condition 2")
+        self.refused(with_claim(belt(), "2", "mode equilibrium", box=box((0.63, 0.632))), "condition 2")
+        self.refused(with_claim(belt(), "4", "grows", P=[numbers(1, 1), numbers(0, 1)]), "symmetric")
+        self.refused(with_claim(belt(1.4), "4", "falls", P=[numbers(-1, 0), numbers(0, -1)]), "condition 4")
+        for document, name, states in [(hill(), "floor", ("backwards", "sticks", "free", "closed")), (belt(), "belt", ("forwards", "sticks", "free", "closed")),
+                                       (rod(), "foot", ("forwards", "backwards", "free", "closed"))]:
+            for state in states:
+                document["setting"]["mode"] = {name: state}
+                self.assertFalse(mutate.accepted(document)[0], (name, state))
+        document = belt()
+        document["setting"]["mode"]["wall"] = "free"
+        self.refused(document, "unknown elements")
+        document = hill()
+        document["setting"]["velocities"] = box((-9, 9), (-9, 9))                        # friction acts the other way for x' < 0, V does not notice
+        self.assertEqual(mutate.accepted(document), (True, ""))
+        document = belt()
+        document["setting"]["velocities"] = box((-0.01, 0.25))                           # the slip velocity changes its sign
+        self.assertFalse(mutate.accepted(document)[0])
+        document["verdict"] = "attractive"
+        self.assertFalse(mutate.accepted(document)[0])
+
+    def test_surfaces_that_move_belong_to_one_mode_only(self):
+        self.refused(changed(examples.falling_block(), 'gammaT = "x\'"', 'gammaT = "x\' - 1"'), "does not vanish at rest")
+        self.refused(changed(examples.oscillator(), 'gammaT = "x\'"', 'gammaT = "x\' - 1"'), "does not vanish at rest")
+        self.refused(changed(examples.block_equilibria(), 'gammaT = "x\'"', 'gammaT = "x\' - 1"'), "does not vanish at rest")
 
     def refused_changes(self, document, changes):
         """changes: (text of the model, its replacement, values of parameters, a part of the answer)."""
@@ -511,8 +619,11 @@ class Mutations(unittest.TestCase):
     def test_the_mutations_find_checks_that_are_left_out(self):
         """With a part of the checker removed, false certificates are accepted, and the judge says so."""
         old, unstable, convex = examples.all_examples()[:4], [examples.inverted_pendulum(), examples.bead()], [examples.convex_block()]
+        stopped = changed(examples.hill(), "[[contact]]", '[[contact]]\nname = "stop"\ngN = "2.6 - x"\n[[contact]]')
+        modes = [examples.belt(), examples.hill(), examples.sticking_rod()]
         moved, seen = [examples.oscillator(c=-0.5, level=1.0)], [examples.damped_pair(), examples.flexible_arm()]
         for name, documents in [("faces", old), ("decreases", old), ("unbalanced", old), ("losses", old), ("descent", unstable), ("isolated", unstable),
+                                ("laws", [stopped]), ("grows", modes), ("falls", [examples.belt(1.4)]), ("mode_equilibrium", modes),
                                 ("convex", convex), ("observable", seen), ("friction", moved),
                                 ("negative_stiffness", [examples.oscillator(k=-4.0)])]:
             original = getattr(checker.Proof, name)

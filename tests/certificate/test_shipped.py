@@ -19,7 +19,9 @@ MODELS = [("certify", name) for name in ("falling-block", "rocking-bar", "rockin
     [("equilibria", name) for name in ("falling-block", "rocking-bar", "painleve-rod", "constrained-beam")] + \
     [("certify --seconds 300 --theorem instability", "constrained-beam")] + \
     [("certify --theorem regulation", name) for name in ("two-link-underactuated", "single-link-arm", "flexible-arm")] + \
-    [("certify", name) for name in small_models.TEXTS]
+    [("certify", "friction-oscillator")] + [("certify --theorem instability --at phi=1.5708" + more, "rocking-bar") for more in ("", " --set k=200")] + \
+    [("certify --V T+k/2*x^2", "spring-as-force"), ("certify --V 2*T+2*U", "quartic-spring")] + \
+    [("certify", name) for name in small_models.TEXTS if name != "spring-as-force"]
 
 
 def main(saltus, count=150):
@@ -29,7 +31,7 @@ def main(saltus, count=150):
     documents, failures = [], 0
     with tempfile.TemporaryDirectory() as folder:
         for command, name in MODELS:
-            path = os.path.join(folder, "%s-%s.json" % (command.replace(" ", ""), name))
+            path = os.path.join(folder, "%s-%s.json" % (command.replace(" ", "").replace("/", ""), name))
             model = os.path.join(ROOT, "models", name + ".toml")
             if name in small_models.TEXTS:
                 model = os.path.join(folder, name + ".toml")

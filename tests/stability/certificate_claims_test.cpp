@@ -247,6 +247,114 @@ mu = 0.5
 FN = 2.0
 )toml";
 
+/// A block on a belt of speed 0.2: friction 1/(1 + delta s) at the sliding speed s. Steady sliding attracts if
+/// c > delta/(1 + 0.2 delta)² = 1.171875 for delta = 3.
+const std::string belt = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+R = "c/2*x'^2"
+[parameters]
+c = 0.0
+delta = 3.0
+[[slider]]
+name = "belt"
+gammaT = "x' - 0.2"
+mu = 1.0
+FN = "1/(1 + delta*abs(x' - 0.2))"
+)toml";
+
+TEST(CertificateClaims, SteadySlidingIsCertifiedInOneMode) {
+    for (const double c : {0.0, 1.1, 1.25, 1.4}) {
+        const model::Model m = from_text(belt, {{"c", c}});
+        const CertifiedStatement s = certificate_claims(m, certify(m));
+        EXPECT_TRUE(s.certified()) << c;
+        EXPECT_EQ(s.theorem, "one mode");
+        EXPECT_EQ(s.verdict, c < 1.171875 ? "unstable" : "attractive");
+        ASSERT_EQ(s.mode.size(), 1U);
+        EXPECT_EQ(s.mode[0].second, "backwards");
+        EXPECT_TRUE(s.assumptions.empty());
+    }
+}
+
+TEST(CertificateClaims, AVerdictOfSteadySlidingThatIsFalseIsNotClaimed) {
+    const model::Model m = from_text(belt, {{"c", 1.4}});
+    proof::Certificate c = certify(m);
+    ASSERT_EQ(c.outcome, proof::Outcome::attractive);
+    c.outcome = proof::Outcome::unstable;
+    EXPECT_FALSE(certificate_claims(m, c).certified());
+    const model::Model moving = from_text(belt);
+    proof::Certificate grows = certify(moving);
+    ASSERT_EQ(grows.outcome, proof::Outcome::unstable);
+    grows.outcome = proof::Outcome::attractive;
+    EXPECT_FALSE(certificate_claims(moving, grows).certified());
+}
+
+TEST(CertificateClaims, ABarThatStandsOnOneEndIsCertifiedAsUnstable) {
+    // With k = 10 the end sticks, with k = 200 it slips.
+    for (const double k : {10.0, 200.0}) {
+        model::BuildOptions build;
+        build.set.emplace_back("k", std::to_string(k));
+        const model::Model m = shipped("rocking-bar", build);
+        CertifyOptions options;
+        options.at = {0.0, 0.5, 1.5708};
+        const proof::Certificate c = certify(m, Theorem::instability, options);
+        const CertifiedStatement s = certificate_claims(m, c);
+        EXPECT_TRUE(s.certified()) << k;
+        ASSERT_EQ(s.mode.size(), 1U);
+        EXPECT_EQ(s.mode[0].first, "left");
+        EXPECT_EQ(s.mode[0].second == "sticks", k < 100.0);
+    }
+}
+
+TEST(CertificateClaims, AnEnergyOfTheUserIsCertifiedAndAnotherFunctionIsNot) {
+    const model::Model m = from_text(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+f = { x = "-2*x - x'/5" }
+)toml");
+    const auto statement = [&](const std::string& V) {
+        CertifyOptions options;
+        options.V = V;
+        ClaimOptions claims;
+        claims.V = V;
+        const proof::Certificate c = certify(m, Theorem::attractivity, options);
+        EXPECT_EQ(c.grade, proof::Grade::proved) << V;
+        return certificate_claims(m, c, claims);
+    };
+    const CertifiedStatement s = statement("3*T + 3*x^2");
+    EXPECT_TRUE(s.certified());
+    EXPECT_EQ(s.V, "3*T + 3*x^2");
+    EXPECT_EQ(s.factor, 3.0);
+    const CertifiedStatement other = statement("T + x^2 + x*x'/20");
+    EXPECT_FALSE(other.certified());
+    EXPECT_NE(other.conditions.front().why.find("only if it is an energy"), std::string::npos);
+}
+
+TEST(CertificateClaims, DragIsCertifiedAsAFunctionOfTheSpeed) {
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2 + x^4"
+f = { x = "-0.3*abs(x')*x'" }
+)toml";
+    const model::Model m = from_text(text);
+    const CertifiedStatement s = certificate_claims(m, certify_attractivity(m));
+    EXPECT_TRUE(s.certified());
+    // A force of two velocities has no claims.
+    const model::Model pair = from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "x^2 + y^2"
+f = { x = "-abs(x' - y')*(x' - y') - x'", y = "abs(x' - y')*(x' - y') - y'" }
+)toml");
+    EXPECT_FALSE(certificate_claims(pair, certify_attractivity(pair), few_leaves()).certified());
+}
+
 TEST(CertificateClaims, ALinearSystemWithFrictionAndDampingIsCertifiedByRank) {
     const CertifiedStatement s = claims_of_text(chain);
     EXPECT_TRUE(s.certified());

@@ -87,8 +87,6 @@ int certify(const CertifyCommand& c) {
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
     if (c.V_given && c.V.find_first_not_of(" \t") == std::string::npos)
         throw Error("--V is empty", {"--V", 0, 0}, "write a function of the state, such as \"T + U\"");
-    if (c.V_given && !c.certificate.file.empty())
-        throw Error("certificate files are written for V = T + U only", {"--certificate", 0, 0}, "leave out --V");
     prepare_certificate(c.certificate);
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
@@ -113,7 +111,7 @@ int certify(const CertifyCommand& c) {
     if (!c.certificate.file.empty())
         report.written =
             write_certificate(c.certificate, c.common, loaded,
-                              stability::certificate_claims(m, report.certificate, {c.budget, options.stop}));
+                              stability::certificate_claims(m, report.certificate, {c.budget, options.stop, c.V}));
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::certify_json(report), cut_short); };
     deliver(c.common, out.get(),

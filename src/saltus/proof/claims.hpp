@@ -58,10 +58,14 @@ struct CertifiedStatement {
     std::vector<std::string> assumptions;
     std::vector<std::string> coordinates;
     Box domain;
-    double reference = 0.0;                ///< U_ref
-    double level = Interval::infinity;     ///< ρ
-    std::vector<std::string> I_C;          ///< names of contacts
-    std::optional<std::vector<Box>> sets;  ///< of a search for equilibria
+    double reference = 0.0;                                 ///< U_ref
+    double level = Interval::infinity;                      ///< ρ
+    std::vector<std::string> I_C;                           ///< names of contacts
+    std::optional<std::vector<Box>> sets;                   ///< of a search for equilibria
+    std::optional<Box> velocities;                          ///< of the motion in one mode
+    std::vector<std::pair<std::string, std::string>> mode;  ///< the states of its elements, by name
+    std::string V;        ///< text of an energy V = factor (T + W) with a W in the place of U; empty: T + U
+    double factor = 1.0;  ///< of V
     std::vector<CertifiedCondition> conditions;
 
     /// Every condition is certified or assumed.

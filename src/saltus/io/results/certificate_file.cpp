@@ -77,6 +77,15 @@ std::string certificate_json(const LoadedModel& loaded, const proof::CertifiedSt
         for (const proof::Box& box : *s.sets) sets.push_back(value(proof::claim_box(box)));
         setting["sets"] = std::move(sets);
     }
+    if (s.velocities) {
+        setting["velocities"] = value(proof::claim_box(*s.velocities));
+        setting["mode"] = Json::object();
+        for (const auto& [name, state] : s.mode) setting["mode"][name] = state;
+    }
+    if (!s.V.empty()) {
+        setting["V"] = s.V;
+        setting["factor"] = exact(s.factor);
+    }
     Json conditions = Json::array();
     for (const proof::CertifiedCondition& c : s.conditions) {
         Json claims = Json::array();
@@ -122,6 +131,7 @@ std::string certificate_text(const proof::CertifiedStatement& s) {
                        : shown.size() == 1 ? "condition " + shown[0] + " is certified"
                                            : "conditions " + listing(shown) + " are certified";
     for (const std::string& reason : reasons) text += "; " + reason;
+    if (s.velocities) text += "; the statement is about motions that begin next to the equilibrium";
     return text;
 }
 

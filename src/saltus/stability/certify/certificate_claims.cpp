@@ -6,12 +6,18 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/model/feedback.hpp"
-#include "saltus/model/mechanics.hpp"
+#include "saltus/model/model.hpp"
+#include "saltus/model/variants/energy_split.hpp"
 #include "saltus/proof/enclosure.hpp"
+#include "saltus/proof/laws.hpp"
+#include "saltus/stability/certify/certify.hpp"
 #include "saltus/stability/certify/detail/claims/instability_claims.hpp"
 #include "saltus/stability/certify/detail/claims/linear_claims.hpp"
+#include "saltus/stability/certify/detail/claims/mode_claims.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
 #include "saltus/stability/certify/detail/claims/observable_claims.hpp"
+#include "saltus/stability/certify/detail/functions/state_function.hpp"
+#include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 #include "saltus/stability/certify/detail/static_forces.hpp"
 
 namespace saltus::stability {
@@ -104,7 +110,8 @@ CertifiedStatement attractivity_claims(const model::Mechanics& model, const Cert
     const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
     if (!equilibrium.found) return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
     const ClaimScope plain{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
-    if (std::optional<CertifiedStatement> linear = linear_claims(plain, certificate)) return *linear;
+    if (options.V.empty())
+        if (std::optional<CertifiedStatement> linear = linear_claims(plain, certificate)) return *linear;
     std::vector<int> I_C;
     for (const std::string& name : certificate.closing_gaps)
         for (int k = 0; k < static_cast<int>(model.contacts.size()); ++k)
@@ -121,6 +128,76 @@ CertifiedStatement attractivity_claims(const model::Mechanics& model, const Cert
     return s;
 }
 
+/// The scales of coordinates that no search has found.
+std::vector<double> unit_scales(const model::Mechanics& model) {
+    return std::vector<double>(model.coordinates.size(), 1.0);
+}
+
+/// The word for the sign of a slip velocity.
+const char* direction_word(double sign) { return sign > 0.0 ? "forwards" : "backwards"; }
+
+/// A motion that leaves a set with closed contacts, as the program proved it: in one mode of the contacts.
+/// std::nullopt: no contact is closed, or no such motion is found.
+std::optional<CertifiedStatement> escape_claims(const Enclosure& e, const StationaryPoint& saddle,
+                                                const Certificate& certificate, const ClaimOptions& options) {
+    if (!saddle.found || saddle.closed.empty()) return std::nullopt;
+    const std::optional<EscapingMotion> motion = escaping_motion(e, saddle, enclose_equilibrium(e, saddle));
+    if (!motion) return std::nullopt;
+    const model::Mechanics& model = e.model();
+    const IntervalVector coefficients = e.coefficients(motion->at, Box(motion->at.size(), Interval(0.0)));
+    ModeRequest request;
+    const auto add = [&](const std::string& name, const model::Friction& friction, SlipState s) {
+        if (proof::without_friction(friction, coefficients)) return false;
+        request.states.push_back(
+            {name, s == SlipState::sticks ? "sticks" : direction_word(s == SlipState::slips_forwards ? 1.0 : -1.0)});
+        return true;
+    };
+    for (std::size_t k = 0; k < motion->closed.size(); ++k) {
+        const auto number = static_cast<std::size_t>(motion->closed[k] - e.constraints());
+        const model::Contact& c = model.contacts[number];
+        if (!add(c.name, c.friction, motion->contacts[k])) request.states.push_back({c.name, "closed"});
+    }
+    for (std::size_t k = 0; k < motion->sliders.size(); ++k)
+        add(model.sliders[k].name, model.sliders[k].friction, motion->sliders[k]);
+    request.q = centre(motion->at);
+    request.scale = saddle.scale;
+    request.budget = options.budget;
+    request.stop = options.stop;
+    return mode_claims(e, certificate, request);
+}
+
+/// Steady sliding on moving surfaces: the sliders and the closed contacts slip in the direction that rest gives them.
+CertifiedStatement sliding_claims(const model::Mechanics& model, const Certificate& certificate,
+                                  const ClaimOptions& options) {
+    std::string reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
+    const bool decided = certificate.outcome == Outcome::attractive || certificate.outcome == Outcome::unstable;
+    std::string why =
+        obstacle(model, e.get(), reason, certificate, decided ? certificate.outcome : Outcome::attractive);
+    if (why.empty() && certificate.q.empty()) why = "there is no equilibrium";
+    if (!why.empty()) return uncertified(certificate, model.coordinates, why);
+    const Box q = point_box(certificate.q);
+    const IntervalVector chi = e->chi(q), coefficients = e->coefficients(q, Box(q.size(), Interval(0.0)));
+    ModeRequest request;
+    const auto add = [&](const std::string& name, const model::Friction& friction) {
+        if (proof::without_friction(friction, coefficients)) return false;
+        const double slip = expr::midpoint(chi[static_cast<std::size_t>(friction.first_row)]);
+        request.states.push_back({name, slip == 0.0 ? "sticks" : direction_word(slip)});
+        return true;
+    };
+    for (const model::Contact& c : model.contacts) {
+        const bool pushes = std::any_of(certificate.forces.begin(), certificate.forces.end(),
+                                        [&](const ElementForce& f) { return f.name == c.name && f.N > 0.0; });
+        if (pushes && !add(c.name, c.friction)) request.states.push_back({c.name, "closed"});
+    }
+    for (const model::Slider& s : model.sliders) add(s.name, s.friction);
+    request.q = certificate.q;
+    request.scale = unit_scales(model);
+    request.budget = options.budget;
+    request.stop = options.stop;
+    return mode_claims(*e, certificate, request);
+}
+
 /// [Leine] Theorem 2 without contacts that are closed next to the set, or Theorem 3.
 CertifiedStatement instability_claims(const model::Mechanics& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
@@ -131,11 +208,13 @@ CertifiedStatement instability_claims(const model::Mechanics& model, const Certi
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
     const StationaryPoint saddle = find_stationary(*e, certificate.q);
+    if (std::optional<CertifiedStatement> escape = escape_claims(*e, saddle, certificate, options)) return *escape;
     if (!saddle.found || saddle.minimum)
         return uncertified(certificate, model.coordinates, "the stationary point was not found again");
     const ClaimScope everywhere{
         *e, saddle, whole_space(model.coordinates.size()), 0.0, Interval::infinity, {}, options.budget, options.stop};
-    if (std::optional<CertifiedStatement> linear = linear_claims(everywhere, certificate)) return *linear;
+    if (options.V.empty())
+        if (std::optional<CertifiedStatement> linear = linear_claims(everywhere, certificate)) return *linear;
     InstabilityClaims claims = instability_claims_around(*e, saddle, options.budget, options.stop);
     if (!claims.domain.empty()) s.domain = claims.domain;
     s.reference = claims.reference;
@@ -206,12 +285,52 @@ CertifiedStatement regulation_claims(const model::Mechanics& model, const Certif
     return s;
 }
 
+/// A function of the user. An energy factor (T + W) takes the place of T + U. A function of T + U has the claims of
+/// T + U: its level sets are the same.
+CertifiedStatement function_claims(const model::Model& model, const Certificate& certificate,
+                                   const ClaimOptions& options) {
+    const bool attracts = certificate.theorem == Theorem::attractivity;
+    const StateFunction V = StateFunction::read(model, options.V);
+    if (const std::optional<EnergyForm>& energy = V.energy(); energy && (energy->factor > 0.0) == attracts) {
+        const model::Mechanics split = model::with_potential(model, [&](model::Formulas& f) {
+            f.graph = V.formulas().graph;
+            return energy->potential;
+        });
+        Certificate of_energy = certificate;
+        of_energy.rho_verified /= std::fabs(energy->factor);
+        std::string reason;
+        if (const std::unique_ptr<Enclosure> e = Enclosure::of(split, reason); e && !certificate.q.empty())
+            of_energy.reference = expr::midpoint(e->potential(point_box(certificate.q)));
+        CertifiedStatement s =
+            attracts ? attractivity_claims(split, of_energy, options) : instability_claims(split, of_energy, options);
+        // The claims about one mode are about the motion of the model; they need no function.
+        if (s.velocities) return s;
+        s.V = options.V;
+        s.factor = energy->factor;
+        return s;
+    }
+    if (V.function_of_energy() && certificate.grade == Grade::proved) {
+        CertifyOptions again;
+        again.at = certificate.q;
+        again.budget = options.budget;
+        again.stop = options.stop;
+        const Certificate of_energy = certify(model, certificate.theorem, again);
+        if (of_energy.outcome == certificate.outcome) {
+            ClaimOptions plain = options;
+            plain.V.clear();
+            return certificate_claims(model, of_energy, plain);
+        }
+    }
+    return uncertified(certificate, model.coordinates,
+                       "a function V is certified only if it is an energy, or a function of T + U");
+}
+
 }  // namespace
 
-CertifiedStatement certificate_claims(const model::Mechanics& model, const Certificate& certificate,
+CertifiedStatement certificate_claims(const model::Model& model, const Certificate& certificate,
                                       const ClaimOptions& options) {
-    if (certificate.basis.ends_with("steady sliding"))
-        return uncertified(certificate, model.coordinates, "certificates of steady sliding are not written yet");
+    if (!options.V.empty()) return function_claims(model, certificate, options);
+    if (certificate.basis.ends_with("steady sliding")) return sliding_claims(model, certificate, options);
     switch (certificate.theorem) {
         case Theorem::attractivity: return attractivity_claims(model, certificate, options);
         case Theorem::instability: return instability_claims(model, certificate, options);

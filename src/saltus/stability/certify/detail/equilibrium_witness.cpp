@@ -47,8 +47,9 @@ class Paths {
 public:
     explicit Paths(const ConditionScope& scope) : scope_(scope), resting_(scope.model()), from_(scope.equilibrium.q) {}
 
-    /// The highest position on the way to `towards`, and beyond it as long as all positions are equilibria. Empty if
-    /// the way to `towards` itself is interrupted. `closed` are the gaps that are closed there.
+    /// The highest position on the way to `towards` and beyond it, as far as all positions are equilibria: the way may
+    /// end before `towards`, which is the centre of a box that reaches beyond ℰ. `closed` are the gaps that are closed
+    /// at `towards`.
     ///
     /// Each step leads from the last position straight on and then back to the rows, so that the path may be curved.
     std::vector<double> highest(Vector towards, const std::vector<int>& closed) {
@@ -64,7 +65,11 @@ public:
         };
         for (int k = 0; k < positions_on_path; ++k) {
             const Vector next = onto_rows(scope_.enclosure(), q + (towards - q) / (positions_on_path - k), rows_);
-            if ((next - q).norm() > longest || !rests(next)) return {};
+            if ((next - q).norm() > longest) return list_of(best);
+            if (!rests(next)) {
+                go(boundary(q, next - q));
+                return list_of(best);
+            }
             go(next);
         }
         for (int k = 0; k < extension_steps; ++k) {

@@ -10,6 +10,7 @@
 #include "saltus/model/mechanics.hpp"
 #include "saltus/proof/cover.hpp"
 #include "saltus/proof/laws.hpp"
+#include "saltus/stability/certify/detail/claims/separate_damping.hpp"
 #include "saltus/stability/certify/detail/gap_accelerations.hpp"
 #include "saltus/stability/certify/detail/static_forces.hpp"
 
@@ -253,30 +254,15 @@ std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
 // --- velocities without dissipation
 // ------------------------------------------------------------------------------------
 
-/// Each of the other forces is a smooth function of q and of its own velocity, and vanishes with it.
-bool separate_damping(const ClaimScope& s) {
-    if (!s.e.smooth_damping || !vanishing_at_rest(s.e)) return false;
-    const Box everywhere = whole_space(static_cast<std::size_t>(s.n()));
-    const IntervalMatrix C = s.e.damping_slopes(everywhere, everywhere);
-    for (int i = 0; i < s.n(); ++i)
-        for (int j = 0; j < s.n(); ++j)
-            if (i != j && !exactly_zero(C(i, j))) return false;
-    return true;
-}
-
-/// Condition 3 with such forces: −∂f_a/∂u_a >= 0 for all velocities.
-ClaimList separate_damping_claims(const ClaimScope& s) {
-    const Box u = whole_space(static_cast<std::size_t>(s.n()));
+/// Condition 3 with forces that are functions of single velocities: no resistance falls with the speed.
+ClaimList separate_damping_claims(const ClaimScope& s, const SeparateDamping& damping) {
     std::optional<ClaimValue> tree = tree_over(
         s, s.domain,
         [&](const Box& q) {
-            const IntervalMatrix C = s.e.damping_slopes(q, u);
-            bool falls = true;
-            for (int i = 0; i < s.n(); ++i) falls = falls && C(i, i).defined && C(i, i).lo >= 0.0;
-            return falls ? std::optional<ClaimValue>(ClaimValue::List{"opposes"}) : std::nullopt;
+            return damping.rises(q) ? std::optional<ClaimValue>(ClaimValue::List{"opposes"}) : std::nullopt;
         },
         [&](const Box& q) { return spread_of(s.e.damping(q)); });
-    if (!tree) return {{}, "a force of the velocity is not shown to fall with it"};
+    if (!tree) return {{}, "a force of the velocity is not shown to rise with the speed"};
     return {{tree_claim("separate damping", std::move(*tree))}, ""};
 }
 
@@ -288,7 +274,7 @@ struct LossElement {
 
 class LossClaims {
 public:
-    explicit LossClaims(const ClaimScope& scope) : s_(scope) {
+    explicit LossClaims(const ClaimScope& scope) : s_(scope), separate_(scope.e.model()) {
         const IntervalVector coefficients = coefficients_over(scope, scope.domain);
         for (const int r : scope.I_C)
             if (!without_friction(contact_of(scope, r).friction, coefficients))
@@ -299,8 +285,8 @@ public:
 
     ClaimList run() const {
         if (elements_.size() > max_subsets_of) return {{}, "there are too many elements with friction"};
-        if (!s_.e.linear_damping && !separate_damping(s_))
-            return {{}, "damping that is neither linear nor a smooth function of single velocities is not certified"};
+        if (!s_.e.linear_damping && !separate_.valid())
+            return {{}, "damping that is neither linear nor a smooth function of single speeds is not certified"};
         std::optional<ClaimValue> tree = tree_over(
             s_, s_.domain, [&](const Box& q) { return leaf(q); }, [&](const Box& q) { return spread(q); });
         if (!tree) return {{}, "the losses are not shown by plain enclosures"};
@@ -365,7 +351,7 @@ private:
             for (int j = 0; j < n; ++j) S(r, j) = W(which[static_cast<std::size_t>(r)], j);
         if (damping > 0 && !s_.e.linear_damping) {
             for (int r = 0; r < n; ++r)
-                if (takes_energy(q, r)) S(base + r, r) = Interval(1.0);
+                if (separate_.takes_energy(q, r)) S(base + r, r) = Interval(1.0);
         } else if (damping > 0) {
             const IntervalMatrix C = symmetric_part(s_.e.damping(q));
             for (int r = 0; r < n; ++r)
@@ -374,19 +360,7 @@ private:
         return S;
     }
 
-    /// Condition 3 has the claim "linear damping".
-    /// Separate damping takes energy from each velocity u_a ≠ 0: D^nc(q, u_a) has a term c u_a^p with c > 0, p = 2, 4
-    /// or 6. Then the derivative of −∂f_a/∂u_a of order p − 2 is not 0 at rest.
-    bool takes_energy(const Box& q, int coordinate) const {
-        Box u(static_cast<std::size_t>(s_.n()), Interval(0.0));
-        u[static_cast<std::size_t>(coordinate)] = Interval(1.0);
-        const IntervalVector terms = s_.e.power_terms(q, u);
-        for (std::size_t k = 0; k < terms.size(); ++k)
-            for (const double degree : {2.0, 4.0, 6.0})
-                if (s_.e.power_degrees[k] == degree && surely_positive(terms[k])) return true;
-        return false;
-    }
-
+    /// Condition 3 has a claim about damping.
     bool has_damping() const {
         if (!s_.e.linear_damping) return true;
         const IntervalMatrix C = s_.e.damping(s_.domain);
@@ -473,6 +447,7 @@ private:
     }
 
     const ClaimScope& s_;
+    SeparateDamping separate_;
     std::vector<LossElement> elements_;
 };
 
@@ -490,10 +465,11 @@ ClaimList kinetic_claims(const ClaimScope& s) {
 }
 
 ClaimList dissipation_claims(const ClaimScope& s) {
-    if (!s.e.linear_damping && separate_damping(s)) return separate_damping_claims(s);
+    if (!s.e.linear_damping)
+        if (const SeparateDamping damping(s.e.model()); damping.valid()) return separate_damping_claims(s, damping);
     if (!s.e.linear_damping || !vanishing_at_rest(s.e))
         return {{},
-                "forces that are neither linear in the velocities nor smooth functions of single velocities are not "
+                "forces that are neither linear in the velocities nor smooth functions of single speeds are not "
                 "certified"};
     const IntervalMatrix C = s.e.damping(s.domain);
     bool none = true;

@@ -109,7 +109,9 @@ bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
-        scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
+        for (Eigen::Index r = 0; r < scale_.rows(); ++r)
+            for (int i = 0; i < n_; ++i)
+                scale_(r, k) = std::max(scale_(r, k), std::abs(probe_.rows(r, 1 + k * n_ + i)));
 }
 
 /// What errors of row r of the probe are relative to. Positions (kind 0): max(largest position, cross_scale · largest

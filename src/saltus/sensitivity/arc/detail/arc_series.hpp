@@ -52,10 +52,21 @@ private:
         std::shared_ptr<const model::TangentProgram> program;
         std::unique_ptr<expr::SeriesWorkspace<double>> workspace;
         expr::SeriesWorkspace<double>& series;
-        std::vector<double> inputs;                  // parameters of the tape that the workspace is prepared for
-        bool constant;                               // S is constant
-        bool inverted = false;                       // `inverse` belongs to the last expansion
-        std::vector<double> inverse;                 // of S_0, row by row
+        std::vector<double> inputs;  // parameters of the tape that the workspace is prepared for
+        bool constant;               // S is constant
+        bool inverted = false;       // `inverse` belongs to the last expansion
+        struct Coefficient {
+            std::size_t column;
+            double value;
+        };
+        std::vector<Coefficient> inverse;      // of S_0, row by row; the entries that are not zero
+        std::vector<std::size_t> inverse_end;  // by row: index behind its last entry
+        std::vector<const double*> right;      // series of r, null if it is zero
+        struct Varying {
+            std::size_t row, column;
+            const double* series;
+        };
+        std::vector<Varying> varying;                // entries of S that are not constant
         std::vector<double*> variables;              // series of the tape's variables
         std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
 
@@ -98,6 +109,7 @@ private:
     double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
     std::vector<double> inputs_;
     std::vector<double> y_, right_, end_, elimination_;
+    std::vector<std::size_t> pivots_;  // of `invert`: the row that each row was exchanged with
 };
 
 }  // namespace saltus::sensitivity

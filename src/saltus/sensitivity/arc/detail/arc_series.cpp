@@ -125,6 +125,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
     if (arc.steps.front().form() != ode::Dense::Form::series) return false;
     if (now_ != nullptr && arc.mode == mode_) return true;
     now_ = nullptr;
+    is_prepared_ = false;
     if (!collect_forces(arc)) return false;
     mode_ = arc.mode;
     for (const auto& made : made_)
@@ -203,35 +204,39 @@ void ArcSeries::read_motion(std::size_t step, double t) {
     significant_order_ = significant_order(motion, n_);
 }
 
-/// Writes order k of the motion to the variables of the tape.
-void ArcSeries::write_order(int k) {
+/// Writes all orders of the motion to the variables of the tape.
+void ArcSeries::write_motion() {
     const auto n = ix(n_), width = 2 * n + 1, rows = now_->lambda.size();
-    per_power_ = k == 0 ? 1.0 : per_power_ * per_length_;
-    double *const *const q = now_->q.data(), *const *const u = now_->u.data(), *const *const a = now_->a.data();
-    double* const* const lambda = now_->lambda.data();
-    if (k <= motion_order_) {
-        const double* const x = motion_ + ix(k) * width;
-        for (std::size_t i = 0; i < n; ++i) {
-            q[i][k] = x[i] * per_power_;
-            u[i][k] = x[n + i] * per_power_;
-        }
-    } else {
-        for (std::size_t i = 0; i < n; ++i) q[i][k] = u[i][k] = 0.0;
+    const int last = std::min(std::max(motion_order_, rows > 0 ? reaction_order_ : 0), max_order - 1);
+    double power[max_order + 1];  // of 1/(length of the recorded step)
+    power[0] = 1.0;
+    for (int k = 1; k <= last + 1; ++k) power[k] = power[k - 1] * per_length_;
+    // c[k·stride] power[k] up to an order, then zeros.
+    const auto write = [&](double* to, const double* c, std::size_t stride, int order) {
+        int k = 0;
+        for (; k <= order; ++k, c += stride) to[k] = *c * power[k];
+        for (; k <= last; ++k) to[k] = 0.0;
+    };
+    const int q_order = std::min(motion_order_, last);
+    for (std::size_t i = 0; i < n; ++i) {
+        write(now_->q[i], motion_ + i, width, q_order);
+        write(now_->u[i], motion_ + n + i, width, q_order);
+        const double* const u = now_->u[i];
+        double* const a = now_->a[i];
+        for (int k = 0; k < q_order; ++k) a[k] = u[k + 1] * (k + 1);
+        const double* const next = motion_ + ix(q_order + 1) * width + n + i;
+        a[q_order] = q_order < motion_order_ ? *next * power[q_order + 1] * (q_order + 1) : 0.0;
+        for (int k = q_order + 1; k <= last; ++k) a[k] = 0.0;
     }
-    if (k < motion_order_) {
-        const double* const next = motion_ + ix(k + 1) * width + n;
-        const double factor = per_power_ * (k + 1) * per_length_;
-        for (std::size_t i = 0; i < n; ++i) a[i][k] = next[i] * factor;
-    } else {
-        for (std::size_t i = 0; i < n; ++i) a[i][k] = 0.0;
-    }
-    if (rows == 0) return;
-    if (k <= reaction_order_) {
-        const double* const x = reactions_ + ix(k) * rows;
-        for (std::size_t r = 0; r < rows; ++r) lambda[r][k] = x[r] * per_power_;
-    } else {
-        for (std::size_t r = 0; r < rows; ++r) lambda[r][k] = 0.0;
-    }
+    for (std::size_t r = 0; r < rows; ++r)
+        write(now_->lambda[r], reactions_ + r, rows, std::min(reaction_order_, last));
+    written_order_ = last;
+}
+
+/// The motion has no terms of order k.
+void ArcSeries::write_no_motion(int k) {
+    for (const std::span<double*> part : {now_->q, now_->u, now_->a, now_->lambda})
+        for (double* const c : part) c[k] = 0.0;
 }
 
 /// Writes the state at the time t to order 0 of the variables.
@@ -258,9 +263,13 @@ void ArcSeries::choose_sides(std::size_t step, double middle) {
 
 /// Passes the parameters to the tape, if they are not those of the last time.
 void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
+    const double* const varied = direction.data() + 1 + 2 * n_;
+    if (is_prepared_ && std::equal(varied_.begin(), varied_.end(), varied)) return;
+    is_prepared_ = true;
+    varied_.assign(varied, varied + x_.parameters());
     const std::vector<double>& p = x_.model().p;
     inputs_.assign(p.begin(), p.end());
-    for (int k = 0; k < x_.parameters(); ++k) inputs_.push_back(direction(1 + 2 * n_ + k));
+    inputs_.insert(inputs_.end(), varied_.begin(), varied_.end());
     inputs_.push_back(x_.dynamics.stiffness());
     inputs_.insert(inputs_.end(), signs_.begin(), signs_.end());
     if (inputs_ == now_->inputs) return;
@@ -298,8 +307,9 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
     }
     now_->series.begin(t);
     double error_before = std::numeric_limits<double>::infinity(), power = 1.0;
+    write_motion();
     for (int k = 0; k < max_order; ++k) {
-        write_order(k);
+        if (k > written_order_) write_no_motion(k);
         now_->series.evaluate_order(k);
         if (!solve_order(k)) return 0;
         const double next = 1.0 / (k + 1);
@@ -324,14 +334,15 @@ bool ArcSeries::invert() {
     Equations& e = *now_;
     const std::size_t size = right_.size();
     elimination_.assign(size * size, 0.0);
-    pivots_.resize(size);
+    std::vector<std::size_t>& exchanged = e.inverse_end;  // first the memory for the rows that were exchanged
+    exchanged.resize(size);
     for (const auto& entry : e.program->matrix)
         elimination_[ix(entry.row) * size + ix(entry.column)] += e.series.output(entry.output)[0];
     for (std::size_t c = 0; c < size; ++c) {
         std::size_t best = c;
         for (std::size_t r = c + 1; r < size; ++r)
             if (std::abs(elimination_[r * size + c]) > std::abs(elimination_[best * size + c])) best = r;
-        pivots_[c] = best;
+        exchanged[c] = best;
         double *const pivot = &elimination_[c * size], *const other = &elimination_[best * size];
         if (best != c) std::swap_ranges(pivot, pivot + size, other);
         const double scale = 1.0 / pivot[c];
@@ -348,10 +359,11 @@ bool ArcSeries::invert() {
     }
     // Exchanged rows of S_0 are exchanged columns of its inverse.
     for (std::size_t c = size; c-- > 0;)
-        if (pivots_[c] != c)
+        if (exchanged[c] != c)
             for (std::size_t r = 0; r < size; ++r)
-                std::swap(elimination_[r * size + c], elimination_[r * size + pivots_[c]]);
+                std::swap(elimination_[r * size + c], elimination_[r * size + exchanged[c]]);
     e.inverse.clear();
+    e.inverse.reserve(size * size);
     e.inverse_end.clear();
     for (std::size_t r = 0; r < size; ++r) {
         const double* const row = &elimination_[r * size];

@@ -79,7 +79,8 @@ private:
     bool collect_forces(const integrate::RecordedArc& arc);
     void prepare(const Eigen::RowVectorXd& direction);
     void read_motion(std::size_t step, double t);
-    void write_order(int k);
+    void write_motion();
+    void write_no_motion(int k);
     void write_state(const ode::Dense& step, double t);
     bool holds_at_end(std::size_t step, double t, double h, int orders, const Eigen::RowVectorXd& direction,
                       Allowed allowed);
@@ -105,11 +106,12 @@ private:
     const double *motion_ = nullptr, *reactions_ = nullptr;
     std::vector<double> shifted_motion_, shifted_reactions_, state_;
     int motion_order_ = 0, reaction_order_ = 0;
-    int significant_order_ = 0;                  // the highest order of the motion whose term matters
-    double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
-    std::vector<double> inputs_;
+    int significant_order_ = 0;  // the highest order of the motion whose term matters
+    int written_order_ = 0;      // the highest order that write_motion has written
+    double per_length_ = 0.0;    // 1/(length of the recorded step)
+    bool is_prepared_ = false;   // the tape has the parameters of the mode, and the variations varied_
+    std::vector<double> inputs_, varied_;
     std::vector<double> y_, right_, end_, elimination_;
-    std::vector<std::size_t> pivots_;  // of `invert`: the row that each row was exchanged with
 };
 
 }  // namespace saltus::sensitivity

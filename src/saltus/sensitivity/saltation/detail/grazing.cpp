@@ -42,7 +42,7 @@ struct Gap {
 class OpenGaps {
 public:
     OpenGaps(integrate::Dynamics& dynamics, std::vector<double>& memory) : d_(dynamics), state_(memory) {
-        state_.resize(ix(d_.state_size()));
+        if (state_.size() != ix(d_.state_size())) state_.resize(ix(d_.state_size()));
     }
 
     /// Evaluates gaps and their rates at a time.
@@ -72,7 +72,9 @@ private:
 /// Positions q at times that cut a step into equal parts.
 class SampledPositions {
 public:
-    SampledPositions(int n, std::vector<double>& memory) : n_(n), q_(memory) { q_.resize(ix(n) * (max_parts + 1)); }
+    SampledPositions(int n, std::vector<double>& memory) : n_(n), q_(memory) {
+        if (q_.size() < ix(n) * (max_parts + 1)) q_.resize(ix(n) * (max_parts + 1));
+    }
 
     /// Samples a step of the form `series` up to a time. A polynomial of low degree needs fewer parts.
     void sample(const ode::Dense& step, double until) {
@@ -233,7 +235,7 @@ private:
     NearMiss in_series(const ode::Dense& step) {
         samples_.sample(step, arc_.t_end);
         const std::span<const double> times = samples_.times();
-        values_.resize(open_.size() * times.size());
+        if (values_.size() < open_.size() * times.size()) values_.resize(open_.size() * times.size());
         for (std::size_t i = 0; i < times.size(); ++i) {
             const std::span<const double> all = gaps_.values(times[i], samples_.q(i));
             for (std::size_t k = 0; k < open_.size(); ++k)

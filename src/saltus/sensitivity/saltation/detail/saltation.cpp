@@ -413,7 +413,7 @@ double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const Event
     if (c.watch.what != Watch::What::gap || !(c.rate < 0.0) || c.second_rate == 0.0) return 1.0;
     const int row = x.dynamics.elements()[ix(c.watch.element)].rows.normal;
     // Only a gap that has been far larger than the positions at the event could make the depth small.
-    constexpr double far_larger = 1e6;
+    constexpr double far_larger = 1e4;
     const double depth = c.rate * c.rate / (2.0 * std::abs(c.second_rate));
     if (depth > relative_depth_margin * far_larger * x.dynamics.position_scale(row, at_event)) return 1.0;
     std::vector<double>& state = x.grazing_memory.state;

@@ -21,6 +21,24 @@ int root_of(std::vector<int>& parent, int i) {
     return i;
 }
 
+/// Solves L Lᵀ y = x for one small block with the coordinates c, with the operations of solve_half and
+/// solve_half_transposed. Loops of known length cost a quarter.
+template <std::size_t n>
+void solve_small_block(const double* L, const int* c, double* x) {
+    double y[n];
+    for (std::size_t i = 0; i < n; ++i) {
+        double sum = x[c[i]];
+        for (std::size_t k = 0; k < i; ++k) sum -= L[i * n + k] * y[k];
+        y[i] = sum / L[i * n + i];
+    }
+    for (std::size_t i = n; i-- > 0;) {
+        double sum = y[i];
+        for (std::size_t k = i + 1; k < n; ++k) sum -= L[k * n + i] * y[k];
+        y[i] = sum / L[i * n + i];
+    }
+    for (std::size_t i = 0; i < n; ++i) x[c[i]] = y[i];
+}
+
 }  // namespace
 
 MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
@@ -97,13 +115,14 @@ void MassFactor::solve(std::span<double> x) const {
         return;
     }
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        if (blocks_[b].size() == 1) {
-            double& value = x[static_cast<std::size_t>(blocks_[b][0])];
-            value = value / factor_[offset_[b]] / factor_[offset_[b]];
-            continue;
+        const double* const L = factor_.data() + offset_[b];
+        const int* const c = blocks_[b].data();
+        switch (blocks_[b].size()) {
+            case 1: solve_small_block<1>(L, c, x.data()); break;
+            case 2: solve_small_block<2>(L, c, x.data()); break;
+            case 3: solve_small_block<3>(L, c, x.data()); break;
+            default: solve_half(b, x); solve_half_transposed(b, x);
         }
-        solve_half(b, x);
-        solve_half_transposed(b, x);
     }
 }
 

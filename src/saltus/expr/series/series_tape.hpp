@@ -254,7 +254,6 @@ private:
     V evaluate_angle(const V& y, const V& x, int index);
     int decide(const V& s, Op op, int index);
     void start_power(const ValueStep& v);
-    V next_in_power(const Step& i, int n, int k);
 
     const SeriesTape* tape_;
     int max_order_, next_ = 0;
@@ -269,6 +268,7 @@ private:
     std::vector<std::uint32_t> chosen_;              // by choice: place of the chosen row
     std::vector<std::int8_t> power_;                 // by power: exponent if it is a small integer, otherwise −1
     std::vector<double> radius_;                     // by slot, for bounds
+    bool sums_ = false;  // some instruction sums products of coefficients, and the processor has wide registers
     std::uint32_t undefined_row_ = 0;
 };
 

@@ -45,96 +45,37 @@ void sine_and_cosine(const Interval& x, Interval& s, Interval& c) {
     c = cos(x);
 }
 
-using Pair = double __attribute__((vector_size(16)));
-inline Pair load(const double* x) {
-    Pair p;
-    std::memcpy(&p, x, sizeof p);
-    return p;
-}
-/// y[0], y[-1].
-inline Pair load_backwards(const double* y) {
-    const Pair p = load(y - 1);
-    return __builtin_shufflevector(p, p, 1, 0);
-}
+}  // namespace
 
-/// Σ_(i=0..n−1) x[i] y[−i]. Four partial sums hide the latency of the additions; they are the same on every machine.
-inline double dot(const double* x, const double* y, int n) {
-    Pair even{0.0, 0.0}, odd{0.0, 0.0};
-    for (; n >= 4; n -= 4) {
-        even += load(x) * load_backwards(y);
-        odd += load(x + 2) * load_backwards(y - 2);
-        x += 4;
-        y -= 4;
-    }
-    if ((n & 2) != 0) {
-        even += load(x) * load_backwards(y);
-        x += 2;
-        y -= 2;
-    }
-    even += odd;
-    const double sum = even[0] + even[1];
-    return (n & 1) != 0 ? sum + x[0] * y[0] : sum;
-}
-inline Interval dot(const Interval* x, const Interval* y, int n) {
-    Interval sum(0.0);
-    for (int i = 0; i < n; ++i) sum += x[i] * y[-i];
-    return sum;
-}
+// --- orders >= 1: series_steps.inc ---------------------------------------------------------------------------
 
-/// Two such sums with the same y.
-template <class V>
-struct TwoSums {
-    V first, second;
-};
-inline TwoSums<double> two_dots(const double* x1, const double* x2, const double* y, int n) {
-    Pair sum1{0.0, 0.0}, sum2{0.0, 0.0};
-    for (; n >= 2; n -= 2) {
-        const Pair back = load_backwards(y);
-        sum1 += load(x1) * back;
-        sum2 += load(x2) * back;
-        x1 += 2;
-        x2 += 2;
-        y -= 2;
-    }
-    TwoSums<double> sums{sum1[0] + sum1[1], sum2[0] + sum2[1]};
-    if (n != 0) {
-        sums.first += x1[0] * y[0];
-        sums.second += x2[0] * y[0];
-    }
-    return sums;
-}
-inline TwoSums<Interval> two_dots(const Interval* x1, const Interval* x2, const Interval* y, int n) {
-    return {dot(x1, y, n), dot(x2, y, n)};
-}
+namespace {
 
-/// Coefficient of order k >= 1 of x y.
-template <class V>
-inline V convolution(const V* x, const V* y, int k) {
-    return (x[0] * y[k] + x[k] * y[0]) + dot(x + 1, y + k - 1, k - 1);
-}
+namespace narrow {
+#define SALTUS_SERIES_BYTES 16
+#include "saltus/expr/series/detail/series_steps.inc"
+#undef SALTUS_SERIES_BYTES
+}  // namespace narrow
 
-/// Σ_(i=1..k−1) x_i x_(k−i): each product of different coefficients occurs twice.
-template <class V>
-inline V inner_square(const V* x, int k) {
-    V sum = V(2.0) * dot(x + 1, x + k - 1, (k - 1) / 2);
-    if (k % 2 == 0) sum += squared(x[k / 2]);
-    return sum;
-}
+// Compiled a second time for wider registers. The project is built without contraction to fused multiply-adds
+// (-ffp-contract=off), and the sums have the same parts: both variants compute the same numbers.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define SALTUS_SERIES_WIDE 1
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace wide {
+#define SALTUS_SERIES_BYTES 32
+#include "saltus/expr/series/detail/series_steps.inc"
+#undef SALTUS_SERIES_BYTES
+}  // namespace wide
+#pragma GCC pop_options
+#endif
 
-/// Σ_(j=1..min(k−1, degree)) j a_j g_(k−j): the weighted sum for a polynomial a.
-template <class V>
-inline V weighted_sum(const V* a, const V* g, int k, int degree) {
-    V sum(0.0);
-    for (int j = 1, last = std::min(k - 1, degree); j <= last; ++j) sum += V(static_cast<double>(j)) * a[j] * g[k - j];
-    return sum;
-}
-
-/// Coefficient of order k of r with r' = g a', for a polynomial a. Most of these polynomials are linear in the time.
-template <class V>
-inline V integral_of(const V* a, const V* g, int k, int degree, const V& per_k) {
-    if (degree == 1 && k > 1) return per_k * (a[1] * g[k - 1]);
-    return g[0] * a[k] + per_k * weighted_sum(a, g, k, degree);
-}
+#if SALTUS_SERIES_WIDE
+const bool has_wide_registers = __builtin_cpu_supports("avx2") != 0;
+#else
+constexpr bool has_wide_registers = false;
+#endif
 
 }  // namespace
 
@@ -194,6 +135,9 @@ SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
     polynomials_.reserve(tape.polynomials_.size() + 1);
     for (const Instruction& i : tape.unlimited_) unlimited_.push_back(resolve_series(i));
     for (const Instruction& i : tape.polynomials_) polynomials_.push_back(resolve_series(i));
+    sums_ = has_wide_registers && std::any_of(unlimited_.begin(), unlimited_.end(), [](const Step& i) {
+                return Code::mul <= i.code && i.code <= Code::pow_poly;
+            });
     Step stop{};
     stop.code = Code::stop;
     unlimited_.push_back(stop);
@@ -352,24 +296,6 @@ void SeriesWorkspace<V>::start_power(const ValueStep& v) {
 }
 
 template <class V>
-V SeriesWorkspace<V>::next_in_power(const Step& i, int n, int k) {
-    V* const d = data_.data();
-    if (n == 0) return V(0.0);
-    const V* const a = d + i.a;
-    const V* lower = a;
-    V next = a[k];
-    for (int m = 2; m <= n; ++m) {
-        next = V(0.0);
-        for (int j = 0; j <= k; ++j) next += a[j] * lower[k - j];
-        if (m == n) break;
-        V* const row = d + i.to2 + static_cast<std::uint32_t>(m - 2) * stride_;
-        row[k] = next;
-        lower = row;
-    }
-    return next;
-}
-
-template <class V>
 void SeriesWorkspace<V>::evaluate_values() {
     using std::cosh, std::exp, std::hypot, std::sinh, std::sqrt, std::tan, std::tanh;
     V* const d = data_.data();
@@ -465,231 +391,14 @@ void SeriesWorkspace<V>::evaluate_values() {
 
 // --- orders >= 1 ---------------------------------------------------------------------------------------------
 
-namespace {
-
-template <class V>
-inline void store(V* row, int k, bool weighted, std::uint32_t stride, const V& value) {
-    row[k] = value;
-    if (weighted) row[stride + static_cast<std::uint32_t>(k)] = V(static_cast<double>(k)) * value;
-}
-
-}  // namespace
-
-/// Executes steps up to the one with the code `stop`. Steps with the same code mostly follow each other. So each case
-/// has a loop of its own, and the jump to the next code is rare.
+/// Executes steps up to the one with the code `stop`.
 template <class V>
 void SeriesWorkspace<V>::evaluate_steps(const Step* i, int k) {
-    V* const d = data_.data();
-    V* const dk = d + k;  // coefficients of order k
-    V* const previous = dk - 1;
-    const std::uint32_t stride = stride_;
-    V* const weighted = previous + stride;  // of order k − 1
-    const V per_k = V(1.0) / V(static_cast<double>(k));
-    const int n = k - 1;  // number of terms of the inner sums
-    for (;;) {
-        switch (i->code) {
-            case Code::add_scalar:
-                do store(d + i->to, k, i->weighted, stride, dk[i->a]);
-                while ((++i)->code == Code::add_scalar);
-                break;
-            case Code::neg:
-                do store(d + i->to, k, i->weighted, stride, -dk[i->a]);
-                while ((++i)->code == Code::neg);
-                break;
-            case Code::add:
-                do store(d + i->to, k, i->weighted, stride, dk[i->a] + dk[i->b]);
-                while ((++i)->code == Code::add);
-                break;
-            case Code::sub:
-                do store(d + i->to, k, i->weighted, stride, dk[i->a] - dk[i->b]);
-                while ((++i)->code == Code::sub);
-                break;
-            case Code::scale:
-                do store(d + i->to, k, i->weighted, stride, d[i->b] * dk[i->a]);
-                while ((++i)->code == Code::scale);
-                break;
-            case Code::scale_add:
-                do store(d + i->to, k, i->weighted, stride, d[i->b] * dk[i->a] + dk[i->c]);
-                while ((++i)->code == Code::scale_add);
-                break;
-            case Code::scale_sub:
-                do store(d + i->to, k, i->weighted, stride, d[i->b] * dk[i->a] - dk[i->c]);
-                while ((++i)->code == Code::scale_sub);
-                break;
-            case Code::sub_scale:
-                do store(d + i->to, k, i->weighted, stride, dk[i->c] - d[i->b] * dk[i->a]);
-                while ((++i)->code == Code::sub_scale);
-                break;
-            case Code::choose:
-                do store(d + i->to, k, i->weighted, stride, dk[chosen_[i->aux]]);
-                while ((++i)->code == Code::choose);
-                break;
-            case Code::mul:
-                do store(d + i->to, k, i->weighted, stride, convolution(d + i->a, d + i->b, k));
-                while ((++i)->code == Code::mul);
-                break;
-            case Code::mul_add:
-                do store(d + i->to, k, i->weighted, stride, convolution(d + i->a, d + i->b, k) + dk[i->c]);
-                while ((++i)->code == Code::mul_add);
-                break;
-            case Code::mul_sub:
-                do store(d + i->to, k, i->weighted, stride, convolution(d + i->a, d + i->b, k) - dk[i->c]);
-                while ((++i)->code == Code::mul_sub);
-                break;
-            case Code::sub_mul:
-                do store(d + i->to, k, i->weighted, stride, dk[i->c] - convolution(d + i->a, d + i->b, k));
-                while ((++i)->code == Code::sub_mul);
-                break;
-            case Code::square:
-                do {
-                    const V* const a = d + i->a;
-                    store(d + i->to, k, i->weighted, stride, V(2.0) * (a[0] * a[k]) + inner_square(a, k));
-                } while ((++i)->code == Code::square);
-                break;
-            case Code::mul_poly:
-                do {
-                    const V* const a = d + i->a;
-                    const V* const b = dk + i->b;
-                    V v = a[0] * b[0] + a[1] * b[-1];
-                    for (int j = 2, last = std::min<int>(k, i->limit); j <= last; ++j) v += a[j] * b[-j];
-                    store(d + i->to, k, i->weighted, stride, v);
-                } while ((++i)->code == Code::mul_poly);
-                break;
-            // r b = a: r_k = (a_k − Σ_(i=0..k−1) r_i b_(k−i))/b_0.
-            case Code::div:
-                do {
-                    const V* const r = d + i->to;
-                    store(d + i->to, k, i->weighted, stride,
-                          d[i->aux] * (dk[i->a] - r[0] * dk[i->b] - dot(r + 1, previous + i->b, n)));
-                } while ((++i)->code == Code::div);
-                break;
-            case Code::div_poly:
-                do {
-                    const V* const r = dk + i->to;
-                    const V* const b = d + i->b;
-                    V v = dk[i->a];
-                    for (int j = 1, last = std::min<int>(k, i->limit); j <= last; ++j) v -= b[j] * r[-j];
-                    store(d + i->to, k, i->weighted, stride, d[i->aux] * v);
-                } while ((++i)->code == Code::div_poly);
-                break;
-            // r² = a: 2 r_0 r_k = a_k − Σ_(i=1..k−1) r_i r_(k−i).
-            case Code::sqrt:
-                do store(d + i->to, k, i->weighted, stride, d[i->aux] * (dk[i->a] - inner_square(d + i->to, k)));
-                while ((++i)->code == Code::sqrt);
-                break;
-            // r' = r a'.
-            case Code::exp:
-                do {
-                    const V* const r = d + i->to;
-                    store(d + i->to, k, i->weighted, stride, r[0] * dk[i->a] + per_k * dot(r + 1, weighted + i->a, n));
-                } while ((++i)->code == Code::exp);
-                break;
-            case Code::exp_poly:
-                do {
-                    const V* const r = d + i->to;
-                    store(d + i->to, k, i->weighted, stride, integral_of(d + i->a, r, k, i->limit, per_k));
-                } while ((++i)->code == Code::exp_poly);
-                break;
-            // s' = c a' and c' = −s a', or c' = s a' for the hyperbolic functions.
-            case Code::sincos:
-            case Code::sinhcosh: {
-                const Code code = i->code;
-                do {
-                    const V* const s = d + i->to;
-                    const V* const c = d + i->to2;
-                    const V a = dk[i->a];
-                    const auto [s_sum, c_sum] = two_dots(s + 1, c + 1, weighted + i->a, n);
-                    const V next = s[0] * a + per_k * s_sum;
-                    store(d + i->to, k, i->weighted, stride, c[0] * a + per_k * c_sum);
-                    store(d + i->to2, k, i->weighted2, stride, code == Code::sincos ? -next : next);
-                } while ((++i)->code == code);
-                break;
-            }
-            case Code::sincos_poly:
-            case Code::sinhcosh_poly: {
-                const Code code = i->code;
-                do {
-                    const V* const s = d + i->to;
-                    const V* const c = d + i->to2;
-                    const V* const a = d + i->a;
-                    const V next = integral_of(a, s, k, i->limit, per_k);
-                    store(d + i->to, k, i->weighted, stride, integral_of(a, c, k, i->limit, per_k));
-                    store(d + i->to2, k, i->weighted2, stride, code == Code::sincos_poly ? -next : next);
-                } while ((++i)->code == code);
-                break;
-            }
-            // r' = g a' with g = 1 + r² for the tangent and g = 1 − r² for the hyperbolic tangent.
-            case Code::tan:
-            case Code::tanh:
-            case Code::tan_poly:
-            case Code::tanh_poly: {
-                const V* const r = d + i->to;
-                const V* const g = d + i->to2;
-                const bool poly = i->code == Code::tan_poly || i->code == Code::tanh_poly;
-                const bool hyperbolic = i->code == Code::tanh || i->code == Code::tanh_poly;
-                const V sum = poly ? weighted_sum(d + i->a, g, k, i->limit) : dot(g + 1, weighted + i->a, n);
-                const V next = g[0] * dk[i->a] + per_k * sum;
-                const V next_square = V(2.0) * (r[0] * next) + inner_square(r, k);
-                store(d + i->to, k, i->weighted, stride, next);
-                store(d + i->to2, k, i->weighted2, stride, hyperbolic ? -next_square : next_square);
-                ++i;
-                break;
-            }
-            // r' b = ±a': b_0 r_k = ±a_k − (1/k) Σ_(i=1..k−1) b_i (k−i) r_(k−i).
-            case Code::integral:
-                do {
-                    const V numerator = i->c != 0 ? -dk[i->a] : dk[i->a];
-                    store(d + i->to, k, i->weighted, stride,
-                          d[i->aux] * (numerator - per_k * dot(d + i->b + 1, weighted + i->to, n)));
-                } while ((++i)->code == Code::integral);
-                break;
-            case Code::integral_poly:
-                do {
-                    const V* const b = d + i->b;
-                    const V* const r = d + i->to;
-                    V sum(0.0);
-                    for (int j = 1, last = std::min<int>(n, i->limit); j <= last; ++j)
-                        sum += V(static_cast<double>(k - j)) * b[j] * r[k - j];
-                    store(d + i->to, k, i->weighted, stride,
-                          d[i->aux] * ((i->c != 0 ? -dk[i->a] : dk[i->a]) - per_k * sum));
-                } while ((++i)->code == Code::integral_poly);
-                break;
-            // The angle r of the point (x, y) satisfies r' (x² + y²) = x y' − y x'. Here y is a, x is b, x² + y² is c.
-            case Code::atan2: {
-                const V* const y = d + i->a;
-                const V* const x = d + i->b;
-                const V sum = dot(x + 1, weighted + i->a, n) - dot(y + 1, weighted + i->b, n) -
-                              dot(d + i->c + 1, weighted + i->to, n);
-                store(d + i->to, k, i->weighted, stride, d[i->aux] * (x[0] * y[k] - y[0] * x[k] + per_k * sum));
-                ++i;
-                break;
-            }
-            // r = a^p satisfies a r' = p r a':
-            //     k a_0 r_k = Σ_(i=0..k−1) p r_i (k−i) a_(k−i) − Σ_(i=1..k−1) a_i (k−i) r_(k−i).
-            case Code::pow:
-            case Code::pow_poly: {
-                const V* const r = d + i->to;
-                const V* const a = d + i->a;
-                const V p = d[i->b];
-                V sum(0.0);
-                if (power_[i->c] >= 0) {
-                    store(d + i->to, k, i->weighted, stride, next_in_power(*i, power_[i->c], k));
-                } else {
-                    if (i->code == Code::pow) {
-                        sum = p * dot(r + 1, weighted + i->a, n) - dot(a + 1, weighted + i->to, n);
-                    } else {
-                        for (int j = 1, last = std::min<int>(n, i->limit); j <= last; ++j)
-                            sum += (p * V(static_cast<double>(j)) - V(static_cast<double>(k - j))) * a[j] * r[k - j];
-                    }
-                    store(d + i->to, k, i->weighted, stride, d[i->aux] * (p * r[0] * a[k] + per_k * sum));
-                }
-                ++i;
-                break;
-            }
-            case Code::stop: return;
-            default: misuse("an instruction for series", __FILE__, __LINE__);
-        }
-    }
+#if SALTUS_SERIES_WIDE
+    if constexpr (std::is_same_v<V, double>)
+        if (sums_) return wide::execute(i, k, data_.data(), stride_, chosen_.data(), power_.data());
+#endif
+    narrow::execute(i, k, data_.data(), stride_, chosen_.data(), power_.data());
 }
 
 template <class V>
@@ -698,7 +407,7 @@ void SeriesWorkspace<V>::evaluate_order(int k) {
     next_ = k + 1;
     if (k == 0) return evaluate_values();
     for (const std::uint32_t row : weighted_variables_)
-        store(&data_[row], k, true, stride_, data_[row + static_cast<std::uint32_t>(k)]);
+        narrow::store(&data_[row], k, true, stride_, data_[row + static_cast<std::uint32_t>(k)]);
     if (k <= tape_->highest_degree_) evaluate_steps(&polynomials_[first_polynomial_[static_cast<std::size_t>(k)]], k);
     evaluate_steps(unlimited_.data(), k);
 }

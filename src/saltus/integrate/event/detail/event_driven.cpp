@@ -662,11 +662,9 @@ ResumableMotion run(const model::Mechanics& model, const RunSettings& settings, 
 
 /// A motion from its start. With a recording, the run's equations of motion are kept for derivatives.
 RecordedMotion run(const model::Mechanics& model, const RunSettings& settings, const Options& options) {
-    if (!settings.record) return run(model, settings, options, nullptr, {}).motion;
-    const auto tools =
-        std::make_shared<RunTools>(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
-    RecordedMotion out = run(model, settings, options, *tools, nullptr, {}).motion;
-    out.dynamics = std::shared_ptr<Dynamics>(tools, &tools->dynamics);
+    RunTools tools(model, settings.compliant, settings.stiffness, settings.contact_tolerance);
+    RecordedMotion out = run(model, settings, options, tools, nullptr, {}).motion;
+    if (settings.record) out.dynamics = tools.shared_dynamics;
     return out;
 }
 

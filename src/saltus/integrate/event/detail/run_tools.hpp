@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "saltus/integrate/event/detail/accumulation.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
@@ -13,7 +15,8 @@ namespace saltus::integrate {
 /// make it costs as much as a short motion. Runs of the same model can share it, one after the other.
 struct RunTools {
     RunTools(const model::Mechanics& model, bool compliant, double stiffness, double contact_tolerance)
-        : dynamics(model, compliant, stiffness),
+        : shared_dynamics(std::make_shared<Dynamics>(model, compliant, stiffness)),
+          dynamics(*shared_dynamics),
           change(dynamics, contact_tolerance),
           watcher(dynamics),
           series(dynamics),
@@ -30,7 +33,8 @@ struct RunTools {
         series.reset();
     }
 
-    Dynamics dynamics;
+    const std::shared_ptr<Dynamics> shared_dynamics;  ///< outlives the tools if derivatives of a motion use it
+    Dynamics& dynamics;
     ModeChange change;
     Watcher watcher;
     ModeSeries series;

@@ -2,11 +2,23 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 
 namespace saltus::integrate {
 
 /// Two numbers that one instruction adds or multiplies.
 using Pair = double __attribute__((vector_size(16)));
+
+inline Pair load_pair(const double* x) {
+    Pair p;
+    std::memcpy(&p, x, sizeof p);
+    return p;
+}
+/// x[0], x[-1].
+inline Pair load_pair_backwards(const double* x) {
+    const Pair p = load_pair(x - 1);
+    return __builtin_shufflevector(p, p, 1, 0);
+}
 
 /// Order k of the product of two series, Σ_{j=first..k} a_j b_{k−j}. Two partial sums, of even and odd numbers of
 /// terms.
@@ -15,13 +27,19 @@ inline double convolution(const double* a, const double* b, int k, int first = 0
     b += k - first;
     int terms = k - first + 1;
     Pair sums{0.0, 0.0};
-    for (; terms >= 2; terms -= 2) {
-        sums += Pair{a[0], a[1]} * Pair{b[0], b[-1]};
+    for (; terms >= 4; terms -= 4) {
+        sums += load_pair(a) * load_pair_backwards(b);
+        sums += load_pair(a + 2) * load_pair_backwards(b - 2);
+        a += 4;
+        b -= 4;
+    }
+    if (terms >= 2) {
+        sums += load_pair(a) * load_pair_backwards(b);
         a += 2;
         b -= 2;
     }
     const double sum = sums[0] + sums[1];
-    return terms > 0 ? sum + a[0] * b[0] : sum;
+    return (terms & 1) != 0 ? sum + a[0] * b[0] : sum;
 }
 
 /// Order k of the square of a series. Each product of different coefficients occurs twice.

@@ -70,6 +70,14 @@ const Nodes& radau_five() {
         Vector{{0.05710419611451768, 0.27684301363812383, 0.58359043236891683, 0.86024013565621945, 1.0}});
     return nodes;
 }
+const Nodes& gauss_one() {
+    static const Nodes nodes(Vector{{0.5}});
+    return nodes;
+}
+const Nodes& gauss_two() {
+    static const Nodes nodes(Vector{{0.21132486540518712, 0.78867513459481288}});
+    return nodes;
+}
 const Nodes& gauss_five() {
     static const Nodes nodes(
         Vector{{0.046910077030668004, 0.23076534494715845, 0.5, 0.76923465505284155, 0.953089922969332}});

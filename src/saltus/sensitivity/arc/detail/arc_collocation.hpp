@@ -21,6 +21,8 @@ struct Nodes {
 };
 const Nodes& radau_three();  ///< Radau IIA of order 5
 const Nodes& radau_five();   ///< Radau IIA of order 9: for stiff arcs
+const Nodes& gauss_one();    ///< Gauss of order 2: the midpoint rule
+const Nodes& gauss_two();    ///< Gauss of order 4
 const Nodes& gauss_five();   ///< Gauss of order 10: no node at an end, where the coefficients may be of another mode
 
 /// The time of the node c in the step from t to end. c = 1 gives `end` exactly, so that equations that were evaluated

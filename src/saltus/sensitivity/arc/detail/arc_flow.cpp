@@ -109,7 +109,9 @@ bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {
 
 void ArcFlow::grow_scale() {
     for (int k = 0; k < 2; ++k)
-        scale_.col(k) = scale_.col(k).cwiseMax(probe_.rows.middleCols(1 + k * n_, n_).cwiseAbs().rowwise().maxCoeff());
+        for (Eigen::Index r = 0; r < scale_.rows(); ++r)
+            for (int i = 0; i < n_; ++i)
+                scale_(r, k) = std::max(scale_(r, k), std::abs(probe_.rows(r, 1 + k * n_ + i)));
 }
 
 /// What errors of row r of the probe are relative to. Positions (kind 0): max(largest position, cross_scale · largest
@@ -257,6 +259,25 @@ double ArcFlow::collocated_step(double t, double end, const integrate::RecordedA
     return measure(rough) / (stiff ? radau_difference : tolerance_);
 }
 
+/// A step by collocation with two nodes, whose error estimate is the difference from one node. It costs half as much as
+/// collocated_step and is accurate enough for very short arcs, such as the rest of an accumulation. Returns the error
+/// relative to the tolerance, infinite if the step cannot be evaluated.
+double ArcFlow::short_step(double t, double end) {
+    const Eigen::Index probes = probe_.rows.rows(), others = directions_.rows.rows();
+    Matrix &rows = all_.rows, &from = all_.from, &rough = all_.sum;
+    rows.resize(probes + others, x_.columns());
+    rows.topRows(probes) = probe_.rows;
+    if (others > 0) rows.bottomRows(others) = directions_.rows;
+    from = rows.middleCols(1, 2 * n_);
+    evaluations += 3;
+    if (!collocation_.prepare(t, end, gauss_one(), rows) || !collocation_.forwards(from, rough)) return infinity;
+    if (!collocation_.prepare(t, end, gauss_two(), rows) || !collocation_.forwards(from, all_.next)) return infinity;
+    probe_.next = all_.next.topRows(probes);
+    directions_.next = all_.next.bottomRows(others);
+    rough -= all_.next;
+    return measure(rough.topRows(probes)) / tolerance_;
+}
+
 /// Carries the probe from t to `end` by Taylor series, within one recorded step. If this fails then nothing changes.
 bool ArcFlow::carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end) {
     stride_ = end_of(arc, step) - arc.steps[step].t_old();
@@ -274,9 +295,15 @@ bool ArcFlow::carry_series(const integrate::RecordedArc& arc, std::size_t step, 
 
 /// Tries one step, and accepts it if its error is at most `allowed` times the tolerance.
 ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double end, double allowed) {
-    const double error = sparse_arc_       ? sparse_step(t, end)
-                         : collocates(arc) ? collocated_step(t, end, arc)
-                                           : explicit_step(t, end);
+    const bool whole = arc.steps.size() == 1 && t == arc.t_begin && end == arc.t_end;
+    const bool short_arc =
+        whole && use_ == Use::forward_only && !arc.implicit && arc.steps.front().form() != ode::Dense::Form::series;
+    double error = infinity;
+    if (short_arc && !sparse_arc_ && collocates(arc)) error = short_step(t, end);
+    if (!(error <= allowed))
+        error = sparse_arc_       ? sparse_step(t, end)
+                : collocates(arc) ? collocated_step(t, end, arc)
+                                  : explicit_step(t, end);
     if (!std::isfinite(error)) return {false, infinity};
     if (error > allowed) return {false, error};
     steps_.push_back({t, end});

@@ -81,6 +81,7 @@ private:
     bool straight_back(const Step& step, Matrix& gradients);
     bool collocates(const integrate::RecordedArc& arc) const;
     double collocated_step(double t, double end, const integrate::RecordedArc& arc);
+    double short_step(double t, double end);
     bool explicit_back(const Step& step, Matrix& gradients);
     bool collocated_back(const Step& step, const Nodes& nodes, Matrix& gradients);
 

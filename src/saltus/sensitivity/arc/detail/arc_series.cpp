@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -33,14 +34,32 @@ constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
 constexpr double shortest_step_ratio = 1e-4;
 
+/// Two numbers that one instruction adds or multiplies.
+using Pair = double __attribute__((vector_size(16)));
+
+inline Pair load_pair(const double* x) {
+    Pair p;
+    std::memcpy(&p, x, sizeof p);
+    return p;
+}
+
 /// Σ_{i=0..n−1} a_i b_i. Four partial sums hide the latency of the additions.
-double dot(const double* a, const double* b, int n) {
-    double sum[4] = {0.0, 0.0, 0.0, 0.0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; ++k) sum[k] += a[i + k] * b[i + k];
-    for (; i < n; ++i) sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+inline double dot(const double* a, const double* b, int n) {
+    Pair even{0.0, 0.0}, odd{0.0, 0.0};
+    for (; n >= 4; n -= 4) {
+        even += load_pair(a) * load_pair(b);
+        odd += load_pair(a + 2) * load_pair(b + 2);
+        a += 4;
+        b += 4;
+    }
+    if ((n & 2) != 0) {
+        even += load_pair(a) * load_pair(b);
+        a += 2;
+        b += 2;
+    }
+    even += odd;
+    const double sum = even[0] + even[1];
+    return (n & 1) != 0 ? sum + a[0] * b[0] : sum;
 }
 
 /// Replaces the coefficients of the polynomials Σ_k c[k·width + i] θ^k by those around θ_0, by repeated division by
@@ -86,6 +105,9 @@ ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> mad
     for (std::span<double*>* const of : {&q, &u, &a}) part(*of, ix(n));
     part(lambda, program->forces.holding.size());
     for (std::span<double*>* const of : {&dq, &du}) part(*of, ix(n));
+    for (const int output : program->right) right.push_back(output >= 0 ? series.output(output) : nullptr);
+    for (const auto& entry : program->matrix)
+        if (!entry.constant) varying.push_back({ix(entry.row), ix(entry.column), series.output(entry.output)});
 }
 
 ArcSeries::Equations::~Equations() { program->give_back(std::move(workspace)); }
@@ -103,6 +125,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
     if (arc.steps.front().form() != ode::Dense::Form::series) return false;
     if (now_ != nullptr && arc.mode == mode_) return true;
     now_ = nullptr;
+    is_prepared_ = false;
     if (!collect_forces(arc)) return false;
     mode_ = arc.mode;
     for (const auto& made : made_)
@@ -181,18 +204,39 @@ void ArcSeries::read_motion(std::size_t step, double t) {
     significant_order_ = significant_order(motion, n_);
 }
 
-/// Writes order k of the motion to the variables of the tape.
-void ArcSeries::write_order(int k) {
+/// Writes all orders of the motion to the variables of the tape.
+void ArcSeries::write_motion() {
     const auto n = ix(n_), width = 2 * n + 1, rows = now_->lambda.size();
-    per_power_ = k == 0 ? 1.0 : per_power_ * per_length_;
-    const double* const x = motion_ + ix(k) * width;
+    const int last = std::min(std::max(motion_order_, rows > 0 ? reaction_order_ : 0), max_order - 1);
+    double power[max_order + 1];  // of 1/(length of the recorded step)
+    power[0] = 1.0;
+    for (int k = 1; k <= last + 1; ++k) power[k] = power[k - 1] * per_length_;
+    // c[k·stride] power[k] up to an order, then zeros.
+    const auto write = [&](double* to, const double* c, std::size_t stride, int order) {
+        int k = 0;
+        for (; k <= order; ++k, c += stride) to[k] = *c * power[k];
+        for (; k <= last; ++k) to[k] = 0.0;
+    };
+    const int q_order = std::min(motion_order_, last);
     for (std::size_t i = 0; i < n; ++i) {
-        now_->q[i][k] = k <= motion_order_ ? x[i] * per_power_ : 0.0;
-        now_->u[i][k] = k <= motion_order_ ? x[n + i] * per_power_ : 0.0;
-        now_->a[i][k] = k < motion_order_ ? x[width + n + i] * per_power_ * (k + 1) * per_length_ : 0.0;
+        write(now_->q[i], motion_ + i, width, q_order);
+        write(now_->u[i], motion_ + n + i, width, q_order);
+        const double* const u = now_->u[i];
+        double* const a = now_->a[i];
+        for (int k = 0; k < q_order; ++k) a[k] = u[k + 1] * (k + 1);
+        const double* const next = motion_ + ix(q_order + 1) * width + n + i;
+        a[q_order] = q_order < motion_order_ ? *next * power[q_order + 1] * (q_order + 1) : 0.0;
+        for (int k = q_order + 1; k <= last; ++k) a[k] = 0.0;
     }
     for (std::size_t r = 0; r < rows; ++r)
-        now_->lambda[r][k] = k <= reaction_order_ ? reactions_[ix(k) * rows + r] * per_power_ : 0.0;
+        write(now_->lambda[r], reactions_ + r, rows, std::min(reaction_order_, last));
+    written_order_ = last;
+}
+
+/// The motion has no terms of order k.
+void ArcSeries::write_no_motion(int k) {
+    for (const std::span<double*> part : {now_->q, now_->u, now_->a, now_->lambda})
+        for (double* const c : part) c[k] = 0.0;
 }
 
 /// Writes the state at the time t to order 0 of the variables.
@@ -219,9 +263,13 @@ void ArcSeries::choose_sides(std::size_t step, double middle) {
 
 /// Passes the parameters to the tape, if they are not those of the last time.
 void ArcSeries::prepare(const Eigen::RowVectorXd& direction) {
+    const double* const varied = direction.data() + 1 + 2 * n_;
+    if (is_prepared_ && std::equal(varied_.begin(), varied_.end(), varied)) return;
+    is_prepared_ = true;
+    varied_.assign(varied, varied + x_.parameters());
     const std::vector<double>& p = x_.model().p;
     inputs_.assign(p.begin(), p.end());
-    for (int k = 0; k < x_.parameters(); ++k) inputs_.push_back(direction(1 + 2 * n_ + k));
+    inputs_.insert(inputs_.end(), varied_.begin(), varied_.end());
     inputs_.push_back(x_.dynamics.stiffness());
     inputs_.insert(inputs_.end(), signs_.begin(), signs_.end());
     if (inputs_ == now_->inputs) return;
@@ -259,16 +307,19 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
     }
     now_->series.begin(t);
     double error_before = std::numeric_limits<double>::infinity(), power = 1.0;
+    write_motion();
     for (int k = 0; k < max_order; ++k) {
-        write_order(k);
+        if (k > written_order_) write_no_motion(k);
         now_->series.evaluate_order(k);
         if (!solve_order(k)) return 0;
         const double next = 1.0 / (k + 1);
+        double *const *const dq = now_->dq.data(), *const *const du = now_->du.data();
         for (std::size_t i = 0; i < ix(n_); ++i) {
-            now_->dq[i][k + 1] = now_->du[i][k] * next;
-            now_->du[i][k + 1] = *order(k, i) * next;
+            dq[i][k + 1] = du[i][k] * next;
+            du[i][k + 1] = *order(k, i) * next;
         }
         power *= h;
+        if (k + 2 < significant_order_) continue;  // neither this term nor the next can be the last one
         const double error = power * std::max(largest_at(now_->dq, k + 1) / allowed.position,
                                               largest_at(now_->du, k + 1) / allowed.velocity);
         if (error <= last_term && error_before <= term_before_last && k + 1 >= significant_order_) return k + 1;
@@ -278,33 +329,48 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
     return max_order;
 }
 
-/// Computes the inverse of S_0 by elimination with row pivots. False if S_0 is singular.
+/// Computes the inverse of S_0 by elimination in place (Gauss and Jordan), with row pivots. False if S_0 is singular.
 bool ArcSeries::invert() {
     Equations& e = *now_;
-    const std::size_t size = right_.size(), width = 2 * size;
-    elimination_.assign(size * width, 0.0);  // [S_0, I] becomes [I, S_0⁻¹]
+    const std::size_t size = right_.size();
+    elimination_.assign(size * size, 0.0);
+    std::vector<std::size_t>& exchanged = e.inverse_end;  // first the memory for the rows that were exchanged
+    exchanged.resize(size);
     for (const auto& entry : e.program->matrix)
-        elimination_[ix(entry.row) * width + ix(entry.column)] += e.series.output(entry.output)[0];
-    for (std::size_t r = 0; r < size; ++r) elimination_[r * width + size + r] = 1.0;
+        elimination_[ix(entry.row) * size + ix(entry.column)] += e.series.output(entry.output)[0];
     for (std::size_t c = 0; c < size; ++c) {
         std::size_t best = c;
         for (std::size_t r = c + 1; r < size; ++r)
-            if (std::abs(elimination_[r * width + c]) > std::abs(elimination_[best * width + c])) best = r;
-        double *const pivot = &elimination_[c * width], *const other = &elimination_[best * width];
-        if (best != c) std::swap_ranges(pivot + c, pivot + width, other + c);
+            if (std::abs(elimination_[r * size + c]) > std::abs(elimination_[best * size + c])) best = r;
+        exchanged[c] = best;
+        double *const pivot = &elimination_[c * size], *const other = &elimination_[best * size];
+        if (best != c) std::swap_ranges(pivot, pivot + size, other);
         const double scale = 1.0 / pivot[c];
         if (!std::isfinite(scale)) return false;
-        for (std::size_t k = c; k < width; ++k) pivot[k] *= scale;
+        pivot[c] = 1.0;  // becomes the column of the identity that the elimination fills
+        for (std::size_t k = 0; k < size; ++k) pivot[k] *= scale;
         for (std::size_t r = 0; r < size; ++r) {
-            double* const row = &elimination_[r * width];
+            double* const row = &elimination_[r * size];
             const double factor = row[c];
             if (r == c || factor == 0.0) continue;
-            for (std::size_t k = c; k < width; ++k) row[k] -= factor * pivot[k];
+            row[c] = 0.0;
+            for (std::size_t k = 0; k < size; ++k) row[k] -= factor * pivot[k];
         }
     }
-    e.inverse.resize(size * size);
-    for (std::size_t r = 0; r < size; ++r)
-        std::copy_n(&elimination_[r * width + size], size, e.inverse.begin() + static_cast<std::ptrdiff_t>(r * size));
+    // Exchanged rows of S_0 are exchanged columns of its inverse.
+    for (std::size_t c = size; c-- > 0;)
+        if (exchanged[c] != c)
+            for (std::size_t r = 0; r < size; ++r)
+                std::swap(elimination_[r * size + c], elimination_[r * size + exchanged[c]]);
+    e.inverse.clear();
+    e.inverse.reserve(size * size);
+    e.inverse_end.clear();
+    for (std::size_t r = 0; r < size; ++r) {
+        const double* const row = &elimination_[r * size];
+        for (std::size_t c = 0; c < size; ++c)
+            if (row[c] != 0.0) e.inverse.push_back({c, row[c]});
+        e.inverse_end.push_back(e.inverse.size());
+    }
     e.inverted = true;
     return true;
 }
@@ -314,19 +380,17 @@ bool ArcSeries::solve_order(int k) {
     const Equations& e = *now_;
     if (k == 0 && !(e.constant && e.inverted) && !invert()) return false;
     const std::size_t size = right_.size();
-    for (std::size_t r = 0; r < size; ++r) {
-        const int output = e.program->right[r];
-        right_[r] = output >= 0 ? e.series.output(output)[k] : 0.0;
-    }
-    if (!e.constant)
-        for (const auto& entry : e.program->matrix)
-            if (!entry.constant)
-                right_[ix(entry.row)] -= dot(e.series.output(entry.output) + 1, order(k - 1, ix(entry.column)), k);
+    for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][k] : 0.0;
+    if (k > 0)
+        for (const Equations::Varying& entry : e.varying)
+            right_[entry.row] -= dot(entry.series + 1, order(k - 1, entry.column), k);
     double sum = 0.0;
-    for (std::size_t r = 0; r < size; ++r) {
-        double* const y = order(k, r);
-        *y = dot(&e.inverse[r * size], right_.data(), static_cast<int>(size));
-        sum += *y;
+    for (std::size_t r = 0, j = 0; r < size; ++r) {
+        double y = 0.0;
+        for (const std::size_t last = e.inverse_end[r]; j < last; ++j)
+            y += e.inverse[j].value * right_[e.inverse[j].column];
+        *order(k, r) = y;
+        sum += y;
     }
     return std::isfinite(sum);
 }
@@ -350,8 +414,7 @@ bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, c
     e.series.begin(t);
     e.series.evaluate_order(0);
     const std::size_t size = right_.size();
-    for (std::size_t r = 0; r < size; ++r)
-        right_[r] = e.program->right[r] >= 0 ? e.series.output(e.program->right[r])[0] : 0.0;
+    for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][0] : 0.0;
     for (std::size_t c = 0; c < size; ++c) {
         double y = 0.0;
         for (int k = orders - 1; k >= 0; --k) y = y * h + *order(k, c);
@@ -360,8 +423,12 @@ bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, c
     for (const auto& entry : e.program->matrix)
         right_[ix(entry.row)] -= e.series.output(entry.output)[0] * end_[ix(entry.column)];
     double worst = 0.0;
-    for (std::size_t i = 0; i < ix(n_); ++i)
-        worst = std::max(worst, std::abs(dot(&e.inverse[i * size], right_.data(), static_cast<int>(size))));
+    for (std::size_t i = 0, j = 0; i < ix(n_); ++i) {
+        double error = 0.0;
+        for (const std::size_t last = e.inverse_end[i]; j < last; ++j)
+            error += e.inverse[j].value * right_[e.inverse[j].column];
+        worst = std::max(worst, std::abs(error));
+    }
     return h * worst <= series_end_error_factor * allowed.velocity;
 }
 

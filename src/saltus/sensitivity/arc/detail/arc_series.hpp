@@ -52,10 +52,21 @@ private:
         std::shared_ptr<const model::TangentProgram> program;
         std::unique_ptr<expr::SeriesWorkspace<double>> workspace;
         expr::SeriesWorkspace<double>& series;
-        std::vector<double> inputs;                  // parameters of the tape that the workspace is prepared for
-        bool constant;                               // S is constant
-        bool inverted = false;                       // `inverse` belongs to the last expansion
-        std::vector<double> inverse;                 // of S_0, row by row
+        std::vector<double> inputs;  // parameters of the tape that the workspace is prepared for
+        bool constant;               // S is constant
+        bool inverted = false;       // `inverse` belongs to the last expansion
+        struct Coefficient {
+            std::size_t column;
+            double value;
+        };
+        std::vector<Coefficient> inverse;      // of S_0, row by row; the entries that are not zero
+        std::vector<std::size_t> inverse_end;  // by row: index behind its last entry
+        std::vector<const double*> right;      // series of r, null if it is zero
+        struct Varying {
+            std::size_t row, column;
+            const double* series;
+        };
+        std::vector<Varying> varying;                // entries of S that are not constant
         std::vector<double*> variables;              // series of the tape's variables
         std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
 
@@ -68,7 +79,8 @@ private:
     bool collect_forces(const integrate::RecordedArc& arc);
     void prepare(const Eigen::RowVectorXd& direction);
     void read_motion(std::size_t step, double t);
-    void write_order(int k);
+    void write_motion();
+    void write_no_motion(int k);
     void write_state(const ode::Dense& step, double t);
     bool holds_at_end(std::size_t step, double t, double h, int orders, const Eigen::RowVectorXd& direction,
                       Allowed allowed);
@@ -94,9 +106,11 @@ private:
     const double *motion_ = nullptr, *reactions_ = nullptr;
     std::vector<double> shifted_motion_, shifted_reactions_, state_;
     int motion_order_ = 0, reaction_order_ = 0;
-    int significant_order_ = 0;                  // the highest order of the motion whose term matters
-    double per_length_ = 0.0, per_power_ = 1.0;  // 1/(length of the recorded step), and its power of the last order
-    std::vector<double> inputs_;
+    int significant_order_ = 0;  // the highest order of the motion whose term matters
+    int written_order_ = 0;      // the highest order that write_motion has written
+    double per_length_ = 0.0;    // 1/(length of the recorded step)
+    bool is_prepared_ = false;   // the tape has the parameters of the mode, and the variations varied_
+    std::vector<double> inputs_, varied_;
     std::vector<double> y_, right_, end_, elimination_;
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,7 +42,7 @@ struct Gap {
 class OpenGaps {
 public:
     OpenGaps(integrate::Dynamics& dynamics, std::vector<double>& memory) : d_(dynamics), state_(memory) {
-        state_.resize(ix(d_.state_size()));
+        if (state_.size() != ix(d_.state_size())) state_.resize(ix(d_.state_size()));
     }
 
     /// Evaluates gaps and their rates at a time.
@@ -71,7 +72,9 @@ private:
 /// Positions q at times that cut a step into equal parts.
 class SampledPositions {
 public:
-    SampledPositions(int n, std::vector<double>& memory) : n_(n), q_(memory) { q_.resize(ix(n) * (max_parts + 1)); }
+    SampledPositions(int n, std::vector<double>& memory) : n_(n), q_(memory) {
+        if (q_.size() < ix(n) * (max_parts + 1)) q_.resize(ix(n) * (max_parts + 1));
+    }
 
     /// Samples a step of the form `series` up to a time. A polynomial of low degree needs fewer parts.
     void sample(const ode::Dense& step, double until) {
@@ -79,45 +82,54 @@ public:
         order_ = significant_order(step, n_);
         parts_ = to > from ? parts_for(order_) : 0;
         for (int i = 0; i <= parts_; ++i) times_[ix(i)] = i == parts_ ? to : from + (to - from) * i / parts_;
-        if (parts_ == max_parts)
-            evaluate_all<max_parts + 1>(step);
-        else if (parts_ == parts_of_low_degree)
-            evaluate_all<parts_of_low_degree + 1>(step);
-        else
-            evaluate_all<1>(step);
+        switch (parts_) {
+            case 11: evaluate_all<12>(step); break;
+            case 7: evaluate_all<8>(step); break;
+            case 5: evaluate_all<6>(step); break;
+            case 3: evaluate_all<4>(step); break;
+            default: evaluate_all<1>(step); break;
+        }
     }
 
     std::span<const double> times() const { return {times_.data(), ix(parts_ + 1)}; }
     std::span<const double> q(std::size_t i) const { return {&q_[i * ix(n_)], ix(n_)}; }
 
 private:
-    /// A step of a Taylor series covers at most ωh = 3.5 of an oscillation, a little more than half a period. So there
-    /// are about 20 samples in a period. The terms (ωh)^k/k! of an oscillation above order 16 are below 1e-12
-    /// (significant_order) if ωh <= 1.4: five parts are as dense then. Both numbers of parts are odd: if the search for
+    static constexpr int max_parts = 11;
+
+    /// A step of a Taylor series covers at most ωh = 3.5 of an oscillation, a little more than half a period. With 11
+    /// parts there are about 20 samples in a period. The terms (ωh)^k/k! of an oscillation above the order N are below
+    /// 1e-12 (significant_order) if ωh <= (1e-12 (N + 1)!)^(1/(N + 1)): 0.19 for N = 8, 1.4 for N = 16 and 2.3 for
+    /// N = 21. Three, five and seven parts are at least as dense then. All numbers of parts are odd: if the search for
     /// events keeps a step short because a gap touches zero, then the touch is at a quarter of the step, and no sample
     /// must be there.
-    static constexpr int max_parts = 11, parts_of_low_degree = 5;
+    static int parts_for(int degree) {
+        if (degree <= 8) return 3;
+        if (degree <= 16) return 5;
+        return degree <= 21 ? 7 : max_parts;
+    }
 
-    static constexpr int low_degree = 16;
-
-    static int parts_for(int degree) { return degree <= low_degree ? parts_of_low_degree : max_parts; }
+    /// Two numbers that one instruction adds or multiplies.
+    using Pair = double __attribute__((vector_size(16)));
 
     /// Horner's scheme at all times at once: the processor need not wait for one product after the other. Terms that do
     /// not matter are left out.
     template <std::size_t Count>
     void evaluate_all(const ode::Dense& step) {
-        std::array<double, Count> theta, value;
+        constexpr std::size_t pairs = (Count + 1) / 2;
+        Pair theta[pairs], value[pairs];
         const double duration = step.t_new() - step.t_old();
-        for (std::size_t i = 0; i < Count; ++i) theta[i] = (times_[i] - step.t_old()) / duration;
+        const auto part = [&](std::size_t i) { return i < Count ? (times_[i] - step.t_old()) / duration : 0.0; };
+        for (std::size_t i = 0; i < pairs; ++i) theta[i] = Pair{part(2 * i), part(2 * i + 1)};
         const double* const all = step.coefficients().data();
         const int size = step.size();
         for (int component = 0; component < n_; ++component) {
-            value.fill(0.0);
+            for (std::size_t i = 0; i < pairs; ++i) value[i] = Pair{0.0, 0.0};
             for (int k = order_; k >= 0; --k) {
-                const double c = all[k * size + component];
-                for (std::size_t i = 0; i < Count; ++i) value[i] = value[i] * theta[i] + c;
+                const Pair c{all[k * size + component], all[k * size + component]};
+                for (std::size_t i = 0; i < pairs; ++i) value[i] = value[i] * theta[i] + c;
             }
-            for (std::size_t i = 0; i < Count; ++i) q_[i * ix(n_) + ix(component)] = value[i];
+            for (std::size_t i = 0; i < Count; ++i) q_[i * ix(n_) + ix(component)] = value[i / 2][i % 2];
         }
     }
 
@@ -126,19 +138,34 @@ private:
     std::vector<double>& q_;
 };
 
-/// The minimum of a gap in a step of which the rate is negative at `from` and positive at `to`, by bisection of the
-/// rate. Returns its time (from below) and the gap at the last look.
-std::pair<double, Gap> minimum_of(OpenGaps& gaps, int element, const ode::Dense& step, double from, double to) {
+/// Whether a gap between two times, whose rate is negative at the first and positive at the second, stays above a limit
+/// even if it falls and rises with the larger of both rates over the whole time.
+bool stays_above(double limit, const Gap& a, const Gap& b, double duration) {
+    return std::min(a.value, b.value) > limit + duration * std::max(-a.rate, b.rate);
+}
+
+/// The minimum of a gap in a step, between `from`, where it is a and its rate is negative, and `to`, where it is b and
+/// its rate is positive, by bisection of the rate. Returns its time (from below) and the gap at the last look. Nothing
+/// if the gap stays above the limit.
+std::optional<std::pair<double, Gap>> minimum_of(OpenGaps& gaps, int element, const ode::Dense& step, double from,
+                                                 Gap a, double to, Gap b, double limit) {
     double left = from, right = to;
     Gap middle;
     for (int tries = 0; tries < max_bisections && left < right; ++tries) {
+        if (stays_above(limit, a, b, right - left)) return {};
         const double t = 0.5 * (left + right);
         if (!(left < t && t < right)) break;
         gaps.look(step, t);
         middle = gaps.gap(element);
-        (middle.rate < 0.0 ? left : right) = t;
+        if (middle.rate < 0.0) {
+            left = t;
+            a = middle;
+        } else {
+            right = t;
+            b = middle;
+        }
     }
-    return {left, middle};
+    return {{left, middle}};
 }
 
 /// Whether a gap may have a minimum near zero on the part i of a step. It is judged by the gap at the ends of all
@@ -208,7 +235,7 @@ private:
     NearMiss in_series(const ode::Dense& step) {
         samples_.sample(step, arc_.t_end);
         const std::span<const double> times = samples_.times();
-        values_.resize(open_.size() * times.size());
+        if (values_.size() < open_.size() * times.size()) values_.resize(open_.size() * times.size());
         for (std::size_t i = 0; i < times.size(); ++i) {
             const std::span<const double> all = gaps_.values(times[i], samples_.q(i));
             for (std::size_t k = 0; k < open_.size(); ++k)
@@ -217,6 +244,9 @@ private:
         for (std::size_t k = 0; k < open_.size(); ++k) {
             const std::span<const double> gap(&values_[k * times.size()], times.size());
             for (std::size_t i = 0; i + 1 < times.size(); ++i) {
+                if (i > 0 && gap[i] < noise_ratio * std::min(gap[i - 1], gap[i + 1]))
+                    if (NearMiss miss = touch(open_[k], step, times[i], gap.subspan(i - 1, 3)); !miss.text.empty())
+                        return miss;
                 if (!may_graze(gap, i)) continue;
                 gaps_.look(step, times[i]);
                 const Gap a = gaps_.gap(open_[k]);
@@ -229,11 +259,24 @@ private:
         return {};
     }
 
+    NearMiss grazing_at(double t, int element, double gap) const {
+        return {t, "grazing: the gap of '" +
+                       x_.model().contacts[ix(x_.dynamics.elements()[ix(element)].rows.index)].name +
+                       "' comes down to " + number_text(gap) + " and opens again"};
+    }
+
+    /// Whether a gap grazes at the time of a sample, where its rate is zero. `gap`: the samples before, at and after t.
+    NearMiss touch(int element, const ode::Dense& step, double t, std::span<const double> gap) {
+        gaps_.look(step, t);
+        const double scale = x_.dynamics.position_scale(gaps_.row_of(element), gaps_.state().data());
+        const bool grazes = gap[1] <= grazing_gap_ratio * scale && std::min(gap[0], gap[2]) > noise_ratio * scale;
+        return grazes ? grazing_at(t, element, gap[1]) : NearMiss{};
+    }
+
     /// Whether a gap grazes between two times of a step, at which it is a and b.
     NearMiss graze(int element, const ode::Dense& step, double from, const Gap& a, double to, const Gap& b) {
         // A gap that does not close even with the larger rate over the whole time needs no bisection.
-        if (!(a.rate < 0.0 && b.rate > 0.0) || std::min(a.value, b.value) > (to - from) * std::max(-a.rate, b.rate))
-            return {};
+        if (!(a.rate < 0.0 && b.rate > 0.0) || stays_above(0.0, a, b, to - from)) return {};
         integrate::Dynamics& d = x_.dynamics;
         const int row = gaps_.row_of(element);
         gaps_.look(step, to);
@@ -242,10 +285,9 @@ private:
         if (!(a.rate < -noise_ratio * speed && b.rate > noise_ratio * speed && a.value > noise_ratio * scale &&
               b.value > noise_ratio * scale))
             return {};
-        const auto [t, minimum] = minimum_of(gaps_, element, step, from, to);
-        if (minimum.value > grazing_gap_ratio * scale) return {};
-        return {t, "grazing: the gap of '" + x_.model().contacts[ix(d.elements()[ix(element)].rows.index)].name +
-                       "' comes down to " + number_text(minimum.value) + " and opens again"};
+        const auto found = minimum_of(gaps_, element, step, from, a, to, b, grazing_gap_ratio * scale);
+        if (!found || found->second.value > grazing_gap_ratio * scale) return {};
+        return grazing_at(found->first, element, found->second.value);
     }
 
     Tangent& x_;

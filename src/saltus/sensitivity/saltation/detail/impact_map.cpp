@@ -128,16 +128,31 @@ private:
         return state_.data();
     }
 
-    /// γ and δγ from u and δu: γ = Wᵀu + χ and δγ = γ_t δt + γ_q δq + γ_p δp + Wᵀδu.
+    /// γ and δγ of the rows of the impact from u and δu: γ = Wᵀu + χ and δγ = γ_t δt + γ_q δq + γ_p δp + Wᵀδu. Other
+    /// rows are not set.
     void complete(Instant& at) {
         x_.linearised.gather(Function::velocity, t_, state_with(at.u), {}, {}, velocity_);
         const model::Pattern& W = x_.model().layout().rows;
         at.gamma.resize(W.rows);
-        for (int r = 0; r < W.rows; ++r)
+        at.dgamma.resize(W.rows, x_.columns());
+        for (const int r : impact_.rows)
             at.gamma(r) = model::row_dot(W, d_.terms().W, r, {at.u.data(), ix(n_)}) + d_.terms().chi[ix(r)];
-        at.dgamma = velocity_;
-        at.dgamma.middleCols(1 + n_, n_).setZero();
-        at.dgamma.noalias() += velocity_.middleCols(1 + n_, n_) * at.du;
+        // Plain loops, because the matrices are small. Before the impact δu is the velocity's own column.
+        const Eigen::Index columns = at.dgamma.cols();
+        std::vector<double>& w = memory_.column;
+        w.resize(ix(n_));
+        for (const int r : impact_.rows) {
+            for (int i = 0; i < n_; ++i) w[ix(i)] = velocity_(r, 1 + n_ + i);
+            for (Eigen::Index c = 0; c < columns; ++c) {
+                double sum = velocity_(r, c);
+                if (&at != &before_) {
+                    if (c > n_ && c <= 2 * n_) sum = 0.0;
+                    const double* const du = at.du.data() + c * n_;
+                    for (int i = 0; i < n_; ++i) sum += w[ix(i)] * du[i];
+                }
+                at.dgamma(r, c) = sum;
+            }
+        }
     }
 
     std::string name_of(int element) const {
@@ -179,21 +194,14 @@ private:
         return de;
     }
 
-    /// ∂(WΛ − M a) with Λ and a held fixed, n × columns. The residual of the equations of motion is h + Wλ − M u̇; the
-    /// difference of its derivatives with and without Λ and a removes h.
+    /// ∂(WΛ − M a) with Λ and a held fixed, n × columns.
     const Matrix& load_derivative(const Vector& a, const Vector& Lambda) {
         const model::Layout& layout = x_.model().layout();
         acceleration_.assign(a.data(), a.data() + n_);
         reactions_.assign(ix(layout.row_count()), 0.0);
         for (Eigen::Index k = 0; k < Lambda.size(); ++k) reactions_[ix(impact_.rows[ix(k)])] += Lambda(k);
-        const double* const state = state_with(before_.u);
-        Matrix& with = memory_.with_load;
-        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, with);
-        std::fill(acceleration_.begin(), acceleration_.end(), 0.0);
-        std::fill(reactions_.begin(), reactions_.end(), 0.0);
-        x_.linearised.gather(Function::residual, t_, state, acceleration_, reactions_, memory_.without_load);
-        with -= memory_.without_load;
-        return with;
+        x_.linearised.gather_loads(t_, state_with(before_.u), acceleration_, reactions_, memory_.load);
+        return memory_.load;
     }
 
     Matrix solved_by_mass(Matrix right) const {
@@ -201,9 +209,9 @@ private:
         return right;
     }
 
-    /// S⁻¹ right. If contacts depend on each other then the solution is not unique: returns the one of least norm, and
-    /// stores another one in `alternative_` (of least norm in different units), so that callers can test whether their
-    /// result depends on the choice.
+    /// S⁻¹ right. If contacts depend on each other then the solution is not unique: returns the one of least norm. For
+    /// Poisson's law it also stores another one in `alternative_` (of least norm in different units), so that the
+    /// caller can test whether its result depends on the choice.
     Matrix solved(const Matrix& S, const Matrix& right) {
         const auto m = static_cast<int>(S.rows());
         lu_.clear(m);
@@ -217,11 +225,15 @@ private:
             largest = std::max(largest, pivot);
         }
         if (!regular || smallest < singular_pivot_ratio * largest) {
-            Matrix units = Matrix::Zero(m, m);
-            for (int i = 0; i < m; ++i) units(i, i) = 1.0 + i;
-            alternative_ = units * least_squares_columns(S * units, right, rank_cutoff);
+            unique_ = false;
+            if (impact_.law == ImpactLaw::poisson) {
+                Matrix units = Matrix::Zero(m, m);
+                for (int i = 0; i < m; ++i) units(i, i) = 1.0 + i;
+                alternative_ = units * least_squares_columns(S * units, right, rank_cutoff);
+            }
             return least_squares_columns(S, right, rank_cutoff);
         }
+        unique_ = true;
         alternative_.resize(0, 0);
         Matrix x(m, right.cols());
         for (Eigen::Index c = 0; c < right.cols(); ++c)
@@ -395,7 +407,7 @@ private:
     /// the edge of their law (Λ = 0 and ξ = 0) whose impulse would change.
     void add_conditions(const PhaseSystem& s, const Matrix& dLambda) {
         Matrix defect;  // of a solution in the sense of least squares; others have none
-        if (alternative_.size() > 0) defect = s.S * dLambda - s.right;
+        if (!unique_) defect = s.S * dLambda - s.right;
         for (Eigen::Index k = 0; k < defect.rows(); ++k)
             if (defect.row(k).cwiseAbs().maxCoeff() > solution_defect * (1.0 + s.right.row(k).cwiseAbs().maxCoeff()))
                 out_.conditions.push_back({defect.row(k), "redundant contacts would no longer be consistent"});
@@ -529,7 +541,8 @@ private:
     Instant& before_ = memory_.before;
     double largest_gamma_ = 0.0;  // largest |γ⁻| of the rows of the impact
     solvers::DenseLU& lu_ = memory_.lu;
-    Matrix alternative_;  // another solution of the last solved(); empty if the solution is unique
+    bool unique_ = true;  // the solution of the last solved() is
+    Matrix alternative_;  // another one, for Poisson's law; empty if the solution is unique
     ImpactDerivative out_;
 };
 

@@ -13,8 +13,8 @@ namespace saltus::sensitivity {
 struct Instant {
     Vector u;
     Matrix du;      ///< n × columns
-    Vector gamma;   ///< γ of all rows of the model
-    Matrix dgamma;  ///< rows × columns
+    Vector gamma;   ///< γ by row of the model; only the rows of the impact are set
+    Matrix dgamma;  ///< rows × columns, likewise
 };
 
 /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
@@ -47,11 +47,11 @@ struct PhaseSystem {
 struct ImpactMemory {
     std::vector<double> state, acceleration, reactions;
     std::vector<double> column, tangential_column;  ///< of a lone impact: M⁻¹ times its forces
-    Matrix with_load, without_load;  ///< ∂ of the residual of the equations of motion with and without Λ and a
-    Matrix velocity;                 ///< ∂γ of all rows of the model
-    Matrix coefficient;              ///< ∂ of the coefficients μ, e, …
-    Matrix rows, inverse_rows;       ///< Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
-    Instant before;                  ///< u⁻ of the whole impact
+    Matrix load;                                    ///< ∂(WΛ − M a) with Λ and a held fixed
+    Matrix velocity;                                ///< ∂γ of all rows of the model
+    Matrix coefficient;                             ///< ∂ of the coefficients μ, e, …
+    Matrix rows, inverse_rows;  ///< Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
+    Instant before;             ///< u⁻ of the whole impact
     PhaseSystem system;
     solvers::DenseLU lu;
 };

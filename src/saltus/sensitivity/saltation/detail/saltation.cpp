@@ -407,11 +407,15 @@ bool only_lets_go(const integrate::Dynamics& d, const RecordedChange& change) {
     return true;
 }
 
-/// EventCondition::relative_depth of a gap that closes at the end of an arc. The largest gap is found at samples: its
-/// order of magnitude matters.
-double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const EventCondition& c) {
+/// EventCondition::relative_depth of a gap that closes at the end of an arc, with the positions `at_event`; 1 if it is
+/// far above relative_depth_margin. The largest gap is found at samples: its order of magnitude matters.
+double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const EventCondition& c, const double* at_event) {
     if (c.watch.what != Watch::What::gap || !(c.rate < 0.0) || c.second_rate == 0.0) return 1.0;
     const int row = x.dynamics.elements()[ix(c.watch.element)].rows.normal;
+    // Only a gap that has been far larger than the positions at the event could make the depth small.
+    constexpr double far_larger = 1e4;
+    const double depth = c.rate * c.rate / (2.0 * std::abs(c.second_rate));
+    if (depth > relative_depth_margin * far_larger * x.dynamics.position_scale(row, at_event)) return 1.0;
     std::vector<double>& state = x.grazing_memory.state;
     state.resize(ix(x.dynamics.state_size()));
     double largest = 0.0;
@@ -422,7 +426,7 @@ double relative_depth(Tangent& x, const integrate::RecordedArc& arc, const Event
             largest = std::max(largest, x.dynamics.positions(t, state.data())[ix(row)]);
         }
     }
-    return largest > 0.0 ? c.rate * c.rate / (2.0 * std::abs(c.second_rate) * largest) : 1.0;
+    return largest > 0.0 ? depth / largest : 1.0;
 }
 
 /// Linearises the event conditions of a change. Returns why there is no derivative, or "".
@@ -433,7 +437,7 @@ std::string linearise_conditions(Tangent& x, const RecordedChange& change, std::
         out.untimed = out.untimed || w.what == Watch::What::hold;
         out.events.push_back(conditions.of(w));
         EventCondition& c = out.events.back();
-        if (arc != nullptr) c.relative_depth = relative_depth(x, *arc, c);
+        if (arc != nullptr) c.relative_depth = relative_depth(x, *arc, c, change.before.data());
         if (arc != nullptr && !x.dynamics.redundant() &&
             conditions.jumps(c, jump_time_ratio * (arc->t_end - arc->t_begin)) &&
             !(c.transversality < transversality_margin))

@@ -76,12 +76,24 @@ std::vector<int> rows_of(const integrate::Dynamics& d, int element) {
     return rows;
 }
 
+/// Whether M and W of the state after the change, which the caller has evaluated, serve for the state before it: the
+/// positions are the same, and no equations hold before or after the change.
+bool has_terms_of_free_motion(const Tangent& x, const RecordedChange& change) {
+    const integrate::Dynamics& d = x.dynamics;
+    const auto inactive = [](const integrate::ElementMode& e) { return !e.active; };
+    return d.equation_rows().empty() && d.mode() == change.mode_after &&
+           std::all_of(change.mode_before->elements.begin(), change.mode_before->elements.end(), inactive) &&
+           std::equal(change.before.begin(), change.before.begin() + x.n(), change.after.begin());
+}
+
 /// Whether an impulse in one element changes the velocity of another at once: w_bᵀM⁻¹w_a ≠ 0, either freely, or with
 /// the equations A of the mode before the change kept fulfilled, w_bᵀ(I − C K⁻¹A)M⁻¹w_a ≠ 0. Then their order matters.
 bool coupled(Tangent& x, const RecordedChange& change, const std::vector<int>& elements) {
     integrate::Dynamics& d = x.dynamics;
-    x.set_mode(change.mode_before, change.t, change.before.data());
-    if (!d.evaluate(change.t, change.before.data())) return true;
+    if (!has_terms_of_free_motion(x, change)) {
+        x.set_mode(change.mode_before, change.t, change.before.data());
+        if (!d.evaluate(change.t, change.before.data())) return true;
+    }
     const model::Pattern& W = x.model().layout().rows;
     const std::vector<int>& equations = d.equation_rows();
     const Matrix inverse = equations.empty() ? Matrix() : d.multiplier_inverse();

@@ -24,6 +24,10 @@ namespace {
 
 using integrate::SlipDirection;
 
+/// Angle of the differences that stand for derivatives by the direction, in rad. The relative error of central
+/// differences is its square.
+constexpr double difference = 1e-4;
+
 /// F(d): the rate of the velocity of slip as a function of its direction, at a state with γ = 0.
 class SlipRate {
 public:
@@ -120,6 +124,45 @@ Matrix basis_along(const Vector& d) {
     return basis;
 }
 
+/// ∇T in closed form for slip in a plane whose direction stays: F(d) = −κ d with κ > 0. Let e be the direction across
+/// d, and F' = ∂F/∂e. A variation of the direction by ε e obeys dε/ds = jε with j = 1 + e·F'/κ, and changes the
+/// integrand by exp(−s) ε (d·F')/κ². So for j < 1
+///     τ = 1/κ,     ∂τ/∂e = (d·F')/κ² ∫₀^∞ exp((j − 1)s) ds = −(d·F')/(κ e·F').
+/// Nothing if the direction turns, or if j is too near to 1.
+std::optional<Vector> gradient_for_steady_direction(SlipRate& rate, const Vector& d) {
+    constexpr double steady_turn = 1e-9;    // |dd/ds|; it changes the gradient by about as much
+    constexpr double largest_growth = 0.5;  // of j
+    if (rate.size() != 2) return {};
+    Vector F, forwards, backwards;
+    if (!rate.at(d, F)) return {};
+    const double slowing = -d.dot(F);
+    if (!(slowing > 0.0) || !((F + slowing * d).norm() <= steady_turn * slowing)) return {};
+    Vector e(2);
+    e << -d(1), d(0);
+    if (!rate.at((d + difference * e).normalized(), forwards) || !rate.at((d - difference * e).normalized(), backwards))
+        return {};
+    const Vector change = (forwards - backwards) / (2.0 * difference);
+    const double across = e.dot(change);
+    if (!(1.0 + across / slowing < largest_growth)) return {};
+    return Vector(d / slowing - d.dot(change) / (slowing * across) * e);
+}
+
+/// ∇T = τ d + Σ (∂τ/∂e) e, by integration from directions beside d.
+std::optional<Vector> gradient_by_integration(SlipRate& rate, const Vector& d) {
+    const std::optional<double> here = unit_time(rate, d);
+    if (!here) return {};
+    Vector g = *here * d;
+    const Matrix basis = basis_along(d);
+    for (int k = 1; k < rate.size(); ++k) {
+        const Vector e = basis.col(k);
+        const std::optional<double> forwards = unit_time(rate, (d + difference * e).normalized());
+        const std::optional<double> backwards = unit_time(rate, (d - difference * e).normalized());
+        if (!forwards || !backwards) return {};
+        g += (*forwards - *backwards) / (2.0 * difference) * e;
+    }
+    return g;
+}
+
 /// w with (I + little A)ᵀ w = g. The matrix is singular if the Euler step takes all of δγ across d away; then g is
 /// along d, and the system is solvable. Nothing if it is not.
 std::optional<Vector> before_euler_step(const Matrix& A, double little, const Vector& g) {
@@ -137,22 +180,13 @@ std::optional<Vector> before_euler_step(const Matrix& A, double little, const Ve
 
 std::optional<SlipDirection> gradient_of_rest(Tangent& tangent, double t, const std::vector<double>& x, double little,
                                               int part) {
-    constexpr double difference = 1e-4;  // in rad; the error of central differences is its square
     SlipRate rate(tangent, t, x, part);
     if (!rate.usable()) return {};
     const Vector d = rate.gamma().normalized();
-    const std::optional<double> here = unit_time(rate, d);
-    if (!here) return {};
-    Vector g = *here * d;
-    const Matrix basis = basis_along(d);
-    for (int k = 1; k < rate.size(); ++k) {
-        const Vector e = basis.col(k);
-        const std::optional<double> forwards = unit_time(rate, (d + difference * e).normalized());
-        const std::optional<double> backwards = unit_time(rate, (d - difference * e).normalized());
-        if (!forwards || !backwards) return {};
-        g += (*forwards - *backwards) / (2.0 * difference) * e;
-    }
-    const std::optional<Vector> w = before_euler_step(rate.derivative(x), little, g);
+    std::optional<Vector> g = gradient_for_steady_direction(rate, d);
+    if (!g) g = gradient_by_integration(rate, d);
+    if (!g) return {};
+    const std::optional<Vector> w = before_euler_step(rate.derivative(x), little, *g);
     if (!w) return {};
     SlipDirection out{};
     for (int r = 0; r < rate.size(); ++r) out[ix(r)] = (*w)(r);

@@ -361,7 +361,7 @@ LyapunovBalance lyapunov_balance(const model::Mechanics& model, const trajectory
     return out;
 }
 
-ElementBalance balance_by_elements(const model::Model& model, const trajectory::Trajectory& trajectory,
+ElementBalance balance_by_elements(const model::Mechanics& model, const trajectory::Trajectory& trajectory,
                                    const integrate::Recording& recording) {
     Balancer balancer(model, recording.compliant, recording.stiffness);
     balancer.follow_elements();

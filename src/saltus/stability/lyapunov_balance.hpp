@@ -38,7 +38,7 @@ struct ElementBalance {
     std::vector<ElementWork> elements;
 };
 /// The balance of an event-driven motion with the works of each element.
-ElementBalance balance_by_elements(const model::Model& model, const trajectory::Trajectory& trajectory,
+ElementBalance balance_by_elements(const model::Mechanics& model, const trajectory::Trajectory& trajectory,
                                    const integrate::Recording& recording);
 
 /// The same balance of a motion that comes in parts (integrate/resume.hpp), to the bit. Its memory does not grow with

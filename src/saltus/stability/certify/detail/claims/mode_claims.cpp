@@ -27,7 +27,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
 #include "saltus/stability/certify/detail/functions/lyapunov_equation.hpp"
@@ -83,7 +83,7 @@ public:
         model::Coefficient load;  // of a slider
     };
 
-    ModeSystem(const model::Model& model, const std::vector<ElementState>& states) : model_(model) {
+    ModeSystem(const model::Mechanics& model, const std::vector<ElementState>& states) : model_(model) {
         collect(states);
         if (why_.empty()) compile();
     }
@@ -271,7 +271,7 @@ private:
         return next;
     }
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     std::string why_;
     int n_ = 0;
     std::vector<Held> held_;

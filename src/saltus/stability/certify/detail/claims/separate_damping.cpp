@@ -8,7 +8,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/stability/certify/detail/claims/box_claims.hpp"
 
@@ -24,7 +24,7 @@ constexpr int max_order = 5;
 
 }  // namespace
 
-SeparateDamping::SeparateDamping(const model::Model& model) : model_(model) {
+SeparateDamping::SeparateDamping(const model::Mechanics& model) : model_(model) {
     const model::SymbolicEquations* const symbolic = model.system->symbolic();
     if (symbolic == nullptr || !symbolic->complete()) return;
     model::Formulas f = symbolic->formulas();

@@ -12,7 +12,7 @@ namespace saltus::stability {
 /// the resistances φ(v) = −s f^nc_a(s v) for s = 1 and s = −1 (docs/certificate-format.md, "separate damping").
 class SeparateDamping {
 public:
-    explicit SeparateDamping(const model::Model& model);
+    explicit SeparateDamping(const model::Mechanics& model);
 
     /// By the form of the expressions every resistance is a smooth function of v >= 0 that vanishes for v = 0.
     bool valid() const { return valid_; }
@@ -24,7 +24,7 @@ public:
 private:
     proof::IntervalVector evaluate(const expr::Tape& tape, const proof::Box& q, const proof::Interval& speed) const;
 
-    const model::Model& model_;
+    const model::Mechanics& model_;
     bool valid_ = false;
     expr::Tape slopes_;                // dφ/dv, two for each coordinate
     std::vector<expr::Tape> at_rest_;  // by coordinate: derivatives of order 1 to 5 of both resistances

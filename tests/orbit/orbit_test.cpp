@@ -312,6 +312,51 @@ TEST(Orbit, ThatIsStronglyUnstableMayHaveImpacts) {
     EXPECT_NEAR(average.elements.at(0).impulse, (1 + e) * std::abs(exact(phase - 1e-12).second), 1e-6);
 }
 
+/// x'' + c x' + x = F cos t with a stop at x = 1 just before grazing at F = c. With the time τ since the impact at t =
+/// φ, x = (F/c) sin t + h(τ), and h solves the equation without force with h(0) = h(T) = 1 − (F/c) sin φ =: a. So h = a
+/// k(τ) with a known k, and Newton's law (F/c)(1 + e) cos φ = −a (k'(0) + e k'(T)) has two solutions φ: two orbits.
+/// That of the slow impact is strongly unstable, because the derivative of its impact contains 1/γ.
+TEST(Orbit, NearGrazingIsFoundFromItsOwnGuess) {
+    const double c = 0.1, e = 0.8, T = 2 * pi, w = std::sqrt(1 - c * c / 4);
+    const double decay = std::exp(-c / 2 * T), cosine = std::cos(w * T), sine = std::sin(w * T);
+    const double b = (1 / decay - cosine) / sine;  // k = exp(−cτ/2) (cos wτ + b sin wτ), k(T) = 1
+    const auto k = [&](double t) { return std::exp(-c / 2 * t) * (std::cos(w * t) + b * std::sin(w * t)); };
+    const auto rate = [&](double t) {
+        return -c / 2 * k(t) + w * std::exp(-c / 2 * t) * (b * std::cos(w * t) - std::sin(w * t));
+    };
+    const double K = rate(0.0) + e * rate(T);
+    for (const std::string force : {"0.09999", "0.099999", "0.0999999"}) {
+        const double F = std::stod(force), G = F / c;
+        // G (1 + e) cos φ − G K sin φ = −K is G R cos(φ + ψ) = −K.
+        const double R = std::hypot(1 + e, K), psi = std::atan2(K, 1 + e);
+        double phase = 0.0, slowest = 1e9;
+        for (const double sign : {1.0, -1.0}) {
+            const double phi = sign * std::acos(-K / (G * R)) - psi;
+            const double closing = G * std::cos(phi) + (1 - G * std::sin(phi)) * rate(T);
+            if (closing > 0 && closing < slowest) slowest = closing, phase = phi;
+        }
+        phase = std::fmod(phase + 2 * T, T);
+        const double since = T - phase, a = 1 - G * std::sin(phase);
+        const double x = a * k(since), v = G + a * rate(since);
+        ASSERT_LT(slowest, 0.05);
+        model::BuildOptions build;
+        build.set = {{"c", "0.1"}, {"w", "1"}, {"s", "1"}, {"F0", force}};
+        Options options;
+        options.period = T;
+        options.guess = trajectory::State{0.0, {x}, {v * (1 + 0.01 * slowest)}};
+        const Orbit o = find_orbit(shipped("impact-oscillator", build), options);
+        ASSERT_EQ(o.status, Status::converged) << F << " " << o.reason;
+        ASSERT_EQ(o.motion.events.size(), 1U) << F;
+        EXPECT_NEAR(o.phase, phase, 1e-8) << F;
+        EXPECT_NEAR(o.motion.events[0].u_minus[0], slowest, 1e-8) << F;
+        EXPECT_GT(o.multipliers[0].real(), 10.0) << F;
+        // Derivatives have ten digits, so that the product is known to 1e-10 times the large multiplier.
+        EXPECT_NEAR((o.multipliers[0] * o.multipliers[1]).real(), e * e * std::exp(-c * T),
+                    1e-10 * o.multipliers[0].real())
+            << F;
+    }
+}
+
 /// The curve of the ball on the table is closed, and has both sides of its impact.
 TEST(Orbit, AsACurveIsClosedAndHasBothSidesOfItsImpacts) {
     Options options;

@@ -15,6 +15,7 @@
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/orbit/detail/impact_shooting.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/parts.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
@@ -56,9 +57,13 @@ struct Search {
     Orbit orbit;
     std::vector<Eigen::Index> drifting{};  ///< positions that nothing depends on and that do not return
     Vector guess{};                        ///< state of the guess at t = 0, or on the section
-    double guess_duration = 0.0;           ///< autonomous systems: the duration of the guess, in s
-    std::optional<Parts> parts{};          ///< an orbit that was found in parts
-    std::optional<Symmetry> symmetry{};    ///< the map is then that of half an orbit, followed by the symmetry
+    double guess_t = 0.0;                  ///< excited systems: time and state of the guess, one orbit later
+    Vector guess_x{};
+    Vector found_size{};                 ///< largest magnitudes of all components of the motion that was found
+    bool grazes = false;                 ///< the motion of the guess nearly grazes an obstacle
+    double guess_duration = 0.0;         ///< autonomous systems: the duration of the guess, in s
+    std::optional<Parts> parts{};        ///< an orbit that was found in parts
+    std::optional<Symmetry> symmetry{};  ///< the map is then that of half an orbit, followed by the symmetry
 
     /// Duration of the whole orbit.
     double whole() const { return symmetry ? 2.0 * duration : duration; }
@@ -163,6 +168,7 @@ struct Search {
             orbit.residuals.push_back(residual);
         }
         orbit.residual = residual;
+        found_size = size;
         if (residual <= accepted_residual) return true;
         return fail(Status::no_orbit, "Newton's method stopped at the residual " + number_text(residual) +
                                           "; try another guess, or --settle");
@@ -214,6 +220,10 @@ bool prepare_excited(Search& s) {
     s.guess = x;
     s.t = s.duration + calm;
     s.x = vector_of(first.right(calm));
+    // Impacts near grazing amplify the error of the guess, so that its own start is better than a later one.
+    s.guess_t = s.duration;
+    s.guess_x = x;
+    s.grazes = nearly_grazes(s.model, first);
     if (s.symmetry) s.duration *= 0.5;
     return true;
 }
@@ -298,6 +308,33 @@ void judge_stability(Search& s) {
     o.stability = o.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
 }
 
+/// The motion of the guess of an excited system: one orbit from the start of the search on.
+trajectory::Trajectory motion_of_guess(const Search& s) {
+    try {
+        return s.map.motion(s.guess_t, s.guess_x, s.whole());
+    } catch (const Error&) {  // the guess penetrates an obstacle
+        trajectory::Trajectory none;
+        none.status = trajectory::Status::failed;
+        return none;
+    }
+}
+
+/// Takes the start of the search from multiple shooting at the impacts (detail/impact_shooting.hpp). False if it finds
+/// none.
+bool improve_at_impacts(Search& s) {
+    if (!s.options.period || s.symmetry || s.stop()) return false;
+    const trajectory::Trajectory guess = motion_of_guess(s);
+    if (guess.status != trajectory::Status::completed) return false;
+    const std::optional<Vector> x =
+        solve_at_impacts({s.model, s.map, s.options.max_iterations, s.options.interrupted}, guess);
+    if (!x) return false;
+    s.t = s.guess_t;
+    s.x = *x;
+    s.orbit.status = Status::no_orbit;
+    s.orbit.reason.clear();
+    return true;
+}
+
 /// Multiple shooting, where Newton's method for the whole period has failed. Excited orbits start at t = 0 of the
 /// period.
 bool find_in_parts(Search& s) {
@@ -364,7 +401,7 @@ bool describe_excited(Search& s, const trajectory::Trajectory& later) {
     // An end that the motion does not reach is reported as a violation.
     if (motion.status != trajectory::Status::completed) return true;
     if (motion.events.size() != later.events.size()) return false;
-    const Vector size = sizes(later);
+    const Vector size = s.symmetry ? sizes(later) : s.found_size;
     const Eigen::Index n = size.size() / 2;
     for (int k = 0; k <= samples; ++k) {
         const double t = motion.sample_time(k, samples);
@@ -393,12 +430,12 @@ void describe(Search& s) {
         const double t = (impact != o.motion.events.end() ? *impact : o.motion.events.front()).t - o.motion.start.t;
         o.phase = 2.0 * std::numbers::pi * std::fmod(t / unit, 1.0);
     }
-    const double size = sizes(o.motion).head(s.model.size()).maxCoeff();
     o.status = Status::converged;
     if (o.motion.status != trajectory::Status::completed) {
         o.status = Status::violates;
         o.reason = "the motion of one period: " + o.motion.reason;
-    } else if (o.motion.violation.gap > admissible_violation * size) {
+    } else if (o.motion.violation.gap > 0.0 &&
+               o.motion.violation.gap > admissible_violation * sizes(o.motion).head(s.model.size()).maxCoeff()) {
         o.status = Status::violates;
         o.reason = "a gap is violated by " + number_text(o.motion.violation.gap);
     }
@@ -428,12 +465,26 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     s.orbit.multiple = options.multiple;
     if (!options.symmetry.empty()) s.symmetry = symmetry_of(model, options.symmetry);
     if (!(options.period ? prepare_excited(s) : prepare_autonomous(s))) return std::move(s.orbit);
-    if (!s.solve()) {
+    if (s.grazes) improve_at_impacts(s);
+    if (!s.solve() && !(s.orbit.status == Status::no_orbit && improve_at_impacts(s) && s.solve())) {
         Orbit failed = s.orbit;
         if (failed.status != Status::no_orbit || !find_in_parts(s)) return failed;
         describe(s);
         judge_stability(s);
         return std::move(s.orbit);
+    }
+    // Small multipliers are not accurate if the largest derivatives are large: parts know them better.
+    constexpr double accurate_growth = 1e6;
+    if (s.drifting.empty() && growth_of(s.found.slope, s.found_size) > accurate_growth) {
+        Search in_parts = s;
+        const double next = options.period ? *options.period * std::ceil(s.t / *options.period) : s.t;
+        in_parts.guess = vector_of(s.found.motion.right(std::min(next, s.found.motion.end.t)));
+        in_parts.guess_duration = s.duration;
+        if (find_in_parts(in_parts)) {
+            describe(in_parts);
+            judge_stability(in_parts);
+            return std::move(in_parts.orbit);
+        }
     }
     trajectory::Trajectory all;
     if (s.symmetry) {

@@ -239,6 +239,22 @@ TEST(CertifyWitness, ShowsAnEquilibriumOutsideTheLevelSet) {
     }
 }
 
+/// Just below a/b = 5/3 the boxes around the end of the set reach beyond it. The set ends where friction does, at
+/// |x| = mu m g/k with V = (mu m g)²/2k.
+TEST(CertifyWitness, IsTheEndOfTheSetWhereFrictionEnds) {
+    const Model m = shipped("rocking-block", {{"mu", 1.66}, {"k", 1e4}});
+    CertifyOptions options;
+    options.budget = 20;
+    const Certificate c = certify(m, Theorem::attractivity, options);
+    const Condition* const row = c.find("8");
+    ASSERT_NE(row, nullptr);
+    EXPECT_EQ(to_string(row->verdict), std::string("fails")) << story(c);
+    ASSERT_EQ(row->witness.q.size(), 3U);
+    EXPECT_NEAR(std::fabs(row->witness.q[0]), 1.66 * 9.81 / 1e4, 1e-9);
+    EXPECT_NEAR(of_witness(*row, "V"), 1.66 * 9.81 * 1.66 * 9.81 / 2e4, 1e-8);
+    EXPECT_GT(of_witness(*row, "V"), c.rho);
+}
+
 TEST(CertifyWitness, ShowsWhyInstabilityIsNotProved) {
     const std::string text = R"toml(
 [system]

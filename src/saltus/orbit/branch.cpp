@@ -474,6 +474,7 @@ private:
         double rest = h;
         // The distance to the nearest orbit that is known to have another order: the boundary is before it.
         double confirmed = beyond ? h : std::numeric_limits<double>::infinity();
+        std::string why;  // the last attempt has failed for this reason; those of `cross` begin elsewhere
         // Every step that succeeds with the same order shortens the rest, every other one halves it.
         while (rest > located_step) {
             if (options_.interrupted && options_.interrupted()) break;
@@ -487,6 +488,15 @@ private:
             } else if (q) {
                 confirmed = std::min(confirmed, 0.5 * rest);
                 if (!beyond) beyond = std::move(q);
+            } else {
+                why = problem_.failure();
+                if (problem_.too_sensitive()) {
+                    end(p,
+                        "no orbit was found beyond " + options_.parameter + " = " + number_text(p.parameter()) + ": " +
+                            why,
+                        true);
+                    return false;
+                }
             }
             rest *= 0.5;
         }
@@ -521,7 +531,7 @@ private:
         if (s.kind.empty()) {
             end(p,
                 "no orbit was found beyond " + options_.parameter + " = " + number_text(p.parameter()) +
-                    (problem_.failure().empty() ? "" : ": " + problem_.failure()),
+                    (why.empty() ? "" : ": " + why),
                 true);
             return false;
         }

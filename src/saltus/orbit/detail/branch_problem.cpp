@@ -181,6 +181,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
                                                  Damping damping) {
     Vector z = z_start;
     failure_.clear();
+    too_sensitive_ = false;
     std::optional<Evaluation> e = evaluate(near.t, z, options_.interrupted);
     if (!e) return std::nullopt;
     Vector F = defect(*e, near, z);
@@ -246,6 +247,7 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
     }
     measure(p);
     if (p.multipliers.trivial_error.value_or(0.0) > trivial_accuracy) {
+        too_sensitive_ = true;
         failure_ = "the multiplier that must be 1 has the error " + number_text(*p.multipliers.trivial_error) +
                    ": the orbit of the period " + number_text(p.duration) + " is too sensitive to be followed";
         return std::nullopt;

@@ -77,6 +77,8 @@ public:
     /// Why the last `correct` gave nothing, and whether the reason is a value of the parameter that the model refuses.
     const std::string& failure() const { return failure_; }
     bool inadmissible() const { return inadmissible_; }
+    /// Whether the reason is that the motion amplifies errors too much: there is no use in other starts.
+    bool too_sensitive() const { return too_sensitive_; }
 
     enum class Damping { none, halve };
     /// Newton's method for F(z) = 0 and row·(z − z_start)/scale = 0, from z_start. The phase condition and the scale
@@ -134,6 +136,7 @@ private:
     mutable double last_value_ = 0.0;
     std::string failure_;
     bool inadmissible_ = false;
+    bool too_sensitive_ = false;
 };
 
 }  // namespace saltus::orbit

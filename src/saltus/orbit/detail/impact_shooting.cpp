@@ -40,8 +40,8 @@ struct Node {
 
 /// Values and derivatives of the equations of one impact.
 struct Block {
-    Vector w;       ///< φ(m_{i+1}; t_i, R)
-    double g = 0.0; ///< gap
+    Vector w;        ///< φ(m_{i+1}; t_i, R)
+    double g = 0.0;  ///< gap
     Matrix w_x;
     Vector w_t;
     Vector g_x;
@@ -51,8 +51,12 @@ struct Block {
 class Solver {
 public:
     Solver(const ImpactShooting& problem, const trajectory::Trajectory& guess)
-        : p_(problem), n_(static_cast<Eigen::Index>(guess.coordinates.size())), size_(sizes(guess)),
-          end_(guess.end.t), workspace_(problem.model), terms_(problem.model.layout()) {}
+        : p_(problem),
+          n_(static_cast<Eigen::Index>(guess.coordinates.size())),
+          size_(sizes(guess)),
+          end_(guess.end.t),
+          workspace_(problem.model),
+          terms_(problem.model.layout()) {}
 
     /// The impacts of the guess. False if they are not of the kind that is treated here.
     bool read(const trajectory::Trajectory& guess) {
@@ -151,9 +155,9 @@ private:
 
     /// The velocities after the impact. False if the law has no solution or the contact does not approach.
     bool law(double t, const Vector& y, int contact, Vector& u_plus) const {
-        std::vector<char> closed(p_.model.contacts.size() + p_.model.constraints.size() + p_.model.sliders.size() +
-                                     p_.model.clutches.size(),
-                                 0);
+        std::vector<char> closed(
+            p_.model.contacts.size() + p_.model.constraints.size() + p_.model.sliders.size() + p_.model.clutches.size(),
+            0);
         closed[static_cast<std::size_t>(contact)] = 1;
         const trajectory::State s = state_of(t, y);
         const integrate::ModelCollision collision = integrate::collision_at(p_.model, t, s.q, s.u, closed);
@@ -202,8 +206,8 @@ private:
         b.g = terms_.positions[static_cast<std::size_t>(row)];
         b.g_x = y_x.topRows(n_).transpose() * W;
         b.g_t = W.dot(y_t.head(n_)) + chi;
-        // From the impact to the next node. A start inside the obstacle is moved to its surface, and for the derivatives
-        // a little above it, because a contact that is closed has none.
+        // From the impact to the next node. A start inside the obstacle is moved to its surface, and for the
+        // derivatives a little above it, because a contact that is closed has none.
         Vector z(2 * n_);
         z << y.head(n_), u_plus;
         const auto lifted = [&](double gap) {

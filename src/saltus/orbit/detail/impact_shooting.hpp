@@ -10,8 +10,8 @@
 /// Multiple shooting with the times of the impacts as unknowns.
 ///
 /// The derivative of a motion through an impact contains 1/γ⁻, because the time of the impact is found from g = 0. Near
-/// grazing, γ⁻ → 0, Newton's method for the return map then leads to other orbits or to none. Here each impact i has the
-/// unknowns x_i, the state at a fixed time m_i before it, and its own time t_i:
+/// grazing, γ⁻ → 0, Newton's method for the return map then leads to other orbits or to none. Here each impact i has
+/// the unknowns x_i, the state at a fixed time m_i before it, and its own time t_i:
 ///     y_i = φ(t_i; m_i, x_i)        motion to the impact, continued beyond the obstacle if it is reached before t_i
 ///     g(t_i, y_i) = 0               the gap is closed then
 ///     φ(m_{i+1}; t_i, R(t_i, y_i)) = x_{i+1}    motion from the impact law R to the next state

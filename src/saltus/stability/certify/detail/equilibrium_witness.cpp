@@ -108,14 +108,20 @@ private:
         return rows;
     }
 
-    /// The last equilibrium between q, which is one, and q + step, which is not.
+    /// The last equilibrium between q, which is one, and q + step, which is not. It is not beyond the edge by rounding
+    /// errors: the forces that hold it lie in their sets. If there is none of this kind then it is q.
     Vector boundary(const Vector& q, const Vector& step) {
         double reached = 0.0, beyond = 1.0;
         for (int k = 0; k < bisections; ++k) {
             const double middle = 0.5 * (reached + beyond);
-            (rests(onto_rows(scope_.enclosure(), q + middle * step, rows_)) ? reached : beyond) = middle;
+            (inside(onto_rows(scope_.enclosure(), q + middle * step, rows_)) ? reached : beyond) = middle;
         }
         return onto_rows(scope_.enclosure(), q + reached * step, rows_);
+    }
+
+    bool inside(const Vector& q) {
+        const EquilibriumPoint p = equilibrium_at(resting_, q, {false});
+        return p.admissible && p.is_equilibrium && p.margin >= 0.0;
     }
 
     bool rests(const Vector& q) {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/impact/kinetic_frame.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 
 namespace saltus::impact {
@@ -24,10 +22,7 @@ Matrix orthonormal_span(Matrix columns) {
     for (Index j = 0; j < columns.cols(); ++j)
         if (const double length = columns.col(j).norm(); length > 0.0) columns.col(j) /= length;
     if (columns.rows() == 0 || columns.cols() == 0 || columns.isZero(0.0)) return Matrix(columns.rows(), 0);
-    Eigen::ColPivHouseholderQR<Matrix> qr(columns.rows(), columns.cols());
-    qr.setThreshold(dependence_tolerance);
-    qr.compute(columns);
-    return qr.householderQ() * Matrix::Identity(columns.rows(), qr.rank());
+    return orthonormal_range(columns, dependence_tolerance);
 }
 
 Vector KineticFrame::coordinates(const Vector& u) const {
@@ -58,13 +53,13 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
         f.why = "the collision holds a number that is not finite";
         return f;
     }
-    const Eigen::LLT<Matrix> llt(c.M);
-    if (llt.info() != Eigen::Success) {
+    const Cholesky factor(c.M);
+    if (!factor.positive_definite()) {
         f.why = "the mass matrix is not positive definite";
         return f;
     }
     f.valid = true;
-    f.cholesky = llt.matrixL();
+    f.cholesky = factor.lower();
     const auto lower = f.cholesky.triangularView<Eigen::Lower>();
     f.pi = c.impulse.size() == 0 ? Vector(Vector::Zero(n)) : Vector(lower.solve(c.impulse));
     f.z = f.cholesky.transpose() * c.u_minus + f.pi;
@@ -102,7 +97,7 @@ KineticFrame kinetic_frame(const FrictionlessCollision& c) {
     f.basis = orthonormal_span(A.leftCols(m));
     // If the frame has all directions, make it right-handed: what is counter-clockwise in the frame is then also
     // counter-clockwise in u.
-    if (f.rank() == n && n > 0 && f.basis.determinant() < 0.0) f.basis.col(0) *= -1.0;
+    if (f.rank() == n && n > 0 && determinant(f.basis) < 0.0) f.basis.col(0) *= -1.0;
     f.normals = f.basis.transpose() * A.leftCols(m);
     f.scale = f.normals.colwise().norm();
     for (Index i = 0; i < m; ++i) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/integrate/collision_at.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/detail/mode_change.hpp"
 #include "saltus/model/mechanics.hpp"
@@ -84,7 +84,7 @@ AuditedImpact recomputed(const model::Mechanics& model, const trajectory::Event&
     // misfit = ‖M Δu − WΛ‖/‖M Δu‖ with ‖p‖² = p·M⁻¹p, the kinetic metric of momenta p.
     const Vector jump = c.collision.u_plus - c.collision.u_minus;
     const Vector impulse = c.collision.M * jump, rest = impulse - c.collision.directions * Lambda;
-    const Eigen::LLT<Matrix> factor(c.collision.M);
+    const Cholesky factor(c.collision.M);
     const double whole = std::sqrt(std::max(0.0, impulse.dot(factor.solve(impulse))));
     if (whole > 0.0) a.misfit = std::sqrt(std::max(0.0, rest.dot(factor.solve(rest)))) / whole;
     a.kinetic_change = 0.5 * jump.dot(c.collision.M * (c.collision.u_plus + c.collision.u_minus));
@@ -133,7 +133,7 @@ LawOutcome law_outcome(const model::Mechanics& model, const ModelCollision& c) {
     LawOutcome outcome;
     const impact::FrictionalCollision& f = c.collision;
     Vector z = f.u_minus;
-    if (f.impulse.size() > 0) z += f.M.selfadjointView<Eigen::Lower>().llt().solve(f.impulse);
+    if (f.impulse.size() > 0) z += Cholesky(f.M).solve(f.impulse);
     Moment at(model, c.q, vector_of(z), c.closed);
     const Strike strike = at.change.strike(c.t, at.x.data(), at.candidates);
     outcome.note = strike.note;

@@ -6,9 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include <Eigen/QR>
-
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
@@ -152,9 +151,9 @@ private:
                                 (r.available() ? "the motion touches or sticks at a point of the section" : r.failure);
                 return;
             }
-            Eigen::HouseholderQR<Matrix> qr(r.slope * basis);
-            basis = qr.householderQ() * Matrix::Identity(m, m);
-            for (Eigen::Index i = 0; i < m && k >= first; ++i) sum(i) += std::log(std::abs(qr.matrixQR()(i, i)));
+            const OrthogonalFactors qr = orthogonal_factors(r.slope * basis);
+            basis = qr.Q;
+            for (Eigen::Index i = 0; i < m && k >= first; ++i) sum(i) += std::log(std::abs(qr.diagonal(i)));
             if (k + 1 == middle) half = sum;
         }
         if (interrupted()) return;

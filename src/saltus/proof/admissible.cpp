@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/proof/admissible.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 
 namespace saltus::proof {
@@ -39,20 +39,8 @@ struct Pivots {
 
 /// Independent rows of A and the column of the pivot of each, by elimination with full pivoting.
 Pivots pivots(const Matrix& A) {
-    const Eigen::FullPivLU<Matrix> lu = [&] {
-        Eigen::FullPivLU<Matrix> f;
-        f.setThreshold(rank_threshold);
-        f.compute(A);
-        return f;
-    }();
-    const auto rank = static_cast<std::size_t>(lu.rank());
-    Pivots p{std::vector<int>(rank), std::vector<int>(rank)};
-    for (Eigen::Index i = 0; i < A.rows(); ++i)
-        if (const auto k = static_cast<std::size_t>(lu.permutationP().indices()(i)); k < rank)
-            p.rows[k] = static_cast<int>(i);
-    for (std::size_t k = 0; k < rank; ++k)
-        p.columns[k] = static_cast<int>(lu.permutationQ().indices()(static_cast<Eigen::Index>(k)));
-    return p;
+    const FullPivotLu lu(A, rank_threshold);
+    return {lu.pivot_rows(), lu.pivot_columns()};
 }
 
 }  // namespace
@@ -127,7 +115,7 @@ bool AdmissibleSet::contract_equalities(Box& q, const std::vector<double>& c, co
     const IntervalMatrix chosen = rows_of(J, p.rows);
     for (int i = 0; i < m; ++i)
         for (int j = 0; j < m; ++j) square(i, j) = expr::midpoint(chosen(i, p.columns[static_cast<std::size_t>(j)]));
-    const Matrix inverse = square.inverse();
+    const Matrix inverse = saltus::inverse(square);
     if (!inverse.allFinite()) return true;
     const IntervalMatrix R(inverse), S = R * chosen;
     IntervalMatrix v(m, 1);

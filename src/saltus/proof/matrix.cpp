@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/proof/matrix.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 
 namespace saltus::proof {
@@ -125,9 +123,9 @@ std::optional<IntervalMatrix> solve(const IntervalMatrix& A, const IntervalMatri
     SALTUS_EXPECT(A.cols() == n && B.rows() == n);
     if (n == 0) return B;
     if (!A.finite()) return std::nullopt;
-    const Eigen::FullPivLU<Matrix> lu(A.middle());
-    if (!lu.isInvertible()) return std::nullopt;
-    const IntervalMatrix R(Matrix(lu.inverse()));
+    const FullPivotLu lu(A.middle());
+    if (!lu.invertible()) return std::nullopt;
+    const IntervalMatrix R(lu.inverse());
     IntervalMatrix P = R * A, X = R * B;
     if (!P.finite()) return std::nullopt;  // R has overflowed
     for (int k = 0; k < n; ++k) {
@@ -157,8 +155,8 @@ Vector midpoints(const std::vector<Interval>& v) {
 bool regular(const IntervalMatrix& A) {
     if (A.rows() == 0) return true;
     if (!A.finite()) return false;
-    const Eigen::FullPivLU<Matrix> lu(A.middle());
-    return lu.isInvertible() && distance_from_identity(IntervalMatrix(Matrix(lu.inverse())) * A) < 1.0;
+    const FullPivotLu lu(A.middle());
+    return lu.invertible() && distance_from_identity(IntervalMatrix(lu.inverse()) * A) < 1.0;
 }
 
 /// With A_mid = L Lᵀ and X ≈ L⁻¹ the matrix X A Xᵀ is close to the identity. A symmetric matrix with
@@ -168,9 +166,9 @@ bool positive_definite(const IntervalMatrix& A) {
     if (A.rows() == 0) return true;
     if (!A.finite()) return false;
     const Matrix middle = A.middle();
-    const Eigen::LLT<Matrix> llt(middle);
-    if (llt.info() != Eigen::Success) return false;
-    const Matrix X = Matrix(llt.matrixL()).inverse();
+    const Cholesky factor(middle);
+    if (!factor.positive_definite()) return false;
+    const Matrix X = inverse(factor.lower());
     if (!X.allFinite()) return false;
     return distance_from_identity(IntervalMatrix(X) * A * IntervalMatrix(Matrix(X.transpose()))) < 1.0;
 }
@@ -241,10 +239,10 @@ double largest_eigenvalue(const IntervalMatrix& B, const IntervalMatrix& M) {
     if (n == 0) return 0.0;
     if (!B.finite() || !M.finite()) return infinity;
     const Matrix middle = M.middle();
-    if (Eigen::LLT<Matrix>(middle).info() != Eigen::Success) return infinity;
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(B.middle(), middle);
-    if (solver.info() != Eigen::Success) return infinity;
-    const Matrix V = solver.eigenvectors();
+    if (!Cholesky(middle).positive_definite()) return infinity;
+    const SymmetricPencil solver = symmetric_pencil(B.middle(), middle);
+    if (!solver.solved) return infinity;
+    const Matrix& V = solver.vectors;
     const IntervalMatrix left(Matrix(V.transpose())), right(V);
     const double e = distance_from_identity(left * M * right);
     if (!(e < 1.0)) return infinity;

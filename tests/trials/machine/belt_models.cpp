@@ -8,8 +8,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
 
 double belt_speed(Random& random) { return random.sign() * random.number(0.1, 2.0); }
 

@@ -8,9 +8,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
-Expression t() { return Expression::time(); }
 
 /// A bead on a curve y = f(x), perhaps a moving one, with friction that is proportional to the size of the reaction.
 Model wire(Random& random) {

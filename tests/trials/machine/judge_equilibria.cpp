@@ -14,7 +14,7 @@ namespace trials {
 
 namespace {
 
-constexpr double reach = 3.0;  // of the scans, in each coordinate
+constexpr double scan_reach = 3.0;  // of the scans, in each coordinate
 
 Vector position_of(const nlohmann::json& by_name, const Model& model) {
     Vector q;
@@ -72,8 +72,8 @@ bool held_nearby(const Mechanics& mechanics, double x, double resolution) {
 void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, double resolution, Findings& findings) {
     const auto& extent = set.at("extent").at(mechanics.model().coordinates[0]);
     double low = number(extent[0]), high = number(extent[1]);
-    if (std::isnan(low)) low = -2.0 * reach;
-    if (std::isnan(high)) high = 2.0 * reach;
+    if (std::isnan(low)) low = -2.0 * scan_reach;
+    if (std::isnan(high)) high = 2.0 * scan_reach;
     if (!line_position(mechanics, low) || high - low < 1e-6) return;
     if (mechanics.model().size() == 2 && set.at("contacts_closed").empty()) return;
     constexpr int count = 60;
@@ -228,7 +228,7 @@ Findings judge_sets(const Model& model, const nlohmann::json& document) {
     }
     judge_listed_once(model, document, findings);
     if (complete(document))
-        judge_listed(model, document, scanned_equilibria(mechanics, reach), findings);
+        judge_listed(model, document, scanned_equilibria(mechanics, scan_reach), findings);
     else
         ++findings.not_judged;
     return findings;

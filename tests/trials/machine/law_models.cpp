@@ -12,7 +12,6 @@ namespace trials {
 
 namespace {
 
-Expression t() { return Expression::time(); }
 
 /// A model of one of the generators of motions.
 Model one_of(Random& random, const std::vector<std::string>& names) {

@@ -9,9 +9,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
-Expression t() { return Expression::time(); }
 
 /// One or two coordinates between walls.
 Model walls(Random& random) {
@@ -81,7 +78,7 @@ Model plane_with(Random& random, FrictionLaw (*friction)(Random&)) {
     return model;
 }
 
-Model spatial(Random& random) { return plane_with(random, disk_friction); }
+Model spatial_motion(Random& random) { return plane_with(random, disk_friction); }
 Model orthotropic(Random& random) { return plane_with(random, ellipse_friction); }
 
 /// A disk that slides and drills on a plane.
@@ -301,7 +298,7 @@ Model divided(Random& random) {
 const std::vector<Generator>& motion_generators() {
     static const std::vector<Generator> generators = {
         {"walls", admissible_model<walls>},         {"rough-floor", admissible_model<rough_floor>},
-        {"spatial", admissible_model<spatial>},     {"orthotropic", admissible_model<orthotropic>},
+        {"spatial", admissible_model<spatial_motion>},     {"orthotropic", admissible_model<orthotropic>},
         {"contensou", admissible_model<contensou>}, {"sliders", admissible_model<sliders>},
         {"redundant", admissible_model<redundant>}, {"moving-table", admissible_model<moving_table>},
         {"narrow", admissible_model<narrow>},       {"pendulums", admissible_model<pendulums>},

@@ -14,9 +14,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
-Expression t() { return Expression::time(); }
 
 Expression parameter(Model& model, double value) {
     model.parameter = value;

@@ -7,8 +7,6 @@ namespace trials {
 
 namespace {
 
-Expression u(std::size_t i) { return Expression::velocity(i); }
-Expression t() { return Expression::time(); }
 
 }  // namespace
 

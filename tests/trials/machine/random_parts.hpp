@@ -10,6 +10,10 @@
 
 namespace trials {
 
+inline Expression q(std::size_t i) { return Expression::position(i); }
+inline Expression u(std::size_t i) { return Expression::velocity(i); }
+inline Expression t() { return Expression::time(); }
+
 /// A cos or sin of time.
 Expression wave(Random& random, double amplitude, double slow, double fast);
 /// A potential of one variable: quadratic, double well, periodic, rational (bounded at infinity) or linear.

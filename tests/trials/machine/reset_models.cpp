@@ -12,9 +12,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
-Expression t() { return Expression::time(); }
 
 Model from(const std::vector<Generator>& generators, const std::string& name, Random& random) {
     for (const Generator& generator : generators)

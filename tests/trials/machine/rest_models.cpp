@@ -10,8 +10,6 @@ namespace trials {
 
 namespace {
 
-Expression q(std::size_t i) { return Expression::position(i); }
-Expression u(std::size_t i) { return Expression::velocity(i); }
 
 /// Waves with several lengths in a weak bowl: many wells of different depth.
 Expression ripples(Random& random, const Expression& x) {

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 
@@ -108,8 +108,8 @@ CollisionStudy::Given judge_given(const FrictionalCollision& c, const Vector& La
     g.outside = outside_cones(c, Lambda);
     Vector rest = c.M.selfadjointView<Eigen::Lower>() * (c.u_plus - c.u_minus) - c.directions * Lambda;
     if (c.impulse.size() > 0) rest -= c.impulse;
-    const Eigen::LLT<Matrix> llt(c.M);
-    g.misses = llt.info() == Eigen::Success ? Vector(llt.matrixL().solve(rest)).norm() : infinity;
+    const Cholesky factor(c.M);
+    g.misses = factor.positive_definite() ? factor.solve_lower(rest).norm() : infinity;
     const Vector mean = relative_velocities(c, 0.5 * (c.u_plus + c.u_minus));
     each_block(c, [&](std::size_t k, Index row) {
         g.by_block.push_back(mean.segment(row, c.sizes[k]).dot(Lambda.segment(row, c.sizes[k])));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/audit/dissipation.hpp"
 #include "saltus/impact/kinetic_frame.hpp"
 
@@ -47,7 +47,7 @@ FreeRows contact_rows(const FrictionalCollision& c) {
             r.block.push_back(k);
         }
     });
-    r.cholesky = c.M.selfadjointView<Eigen::Lower>().llt().matrixL();
+    r.cholesky = Cholesky(c.M).lower();
     const auto lower = r.cholesky.triangularView<Eigen::Lower>();
     Matrix B(c.M.rows(), static_cast<Index>(held.size()));
     for (Index j = 0; j < B.cols(); ++j) B.col(j) = lower.solve(c.directions.col(held[static_cast<std::size_t>(j)]));
@@ -114,13 +114,13 @@ struct Quotient {
     Matrix G, H0, H1;
     std::vector<Index> normals;  ///< normal rows
 
-    Quotient(const Restitution& r, const Eigen::LLT<Matrix>& D, std::vector<Index> normal_rows)
+    Quotient(const Restitution& r, const Cholesky& D, std::vector<Index> normal_rows)
         : normals(std::move(normal_rows)) {
         const Vector factor = -(Vector::Ones(r.e.size()) + r.e).cwiseInverse();
         G = factor.asDiagonal() * r.delassus;
         const Matrix EG = r.e.asDiagonal() * G;
-        H0 = G.transpose() * D.solve(G);
-        H1 = EG.transpose() * D.solve(EG);
+        H0 = G.transpose() * D.solve_columns(G);
+        H1 = EG.transpose() * D.solve_columns(EG);
     }
 
     /// −1 if a contact would separate before the collision.
@@ -196,7 +196,7 @@ EnergyCreation find_energy_creation(const FrictionalCollision& c, const Vector& 
     }
     const FreeRows rows = contact_rows(c);
     const ConePoint cone(c, rows);
-    const Eigen::LLT<Matrix> D(r.delassus);
+    const Cholesky D(r.delassus);
     std::vector<Index> normals;
     for (Index j = 0; j < n; j += c.sizes[rows.block[static_cast<std::size_t>(j)]]) normals.push_back(j);
     const Quotient quotient(r, D, std::move(normals));

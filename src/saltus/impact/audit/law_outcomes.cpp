@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/impact/audit/law_outcomes.hpp"
 
-#include <Eigen/Cholesky>
-
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 
 namespace saltus::impact {
 
@@ -21,11 +20,11 @@ std::vector<LawOutcomes> law_outcomes(const FrictionalCollision& c, const Restit
     expect_consistent_sizes(c);
     SALTUS_EXPECT(count >= 2 && restitutions.e.size() == c.directions.cols());
     std::vector<LawOutcomes> list;
-    const Eigen::LLT<Matrix> mass(Matrix(c.M.selfadjointView<Eigen::Lower>()));
-    if (mass.info() != Eigen::Success) return list;
+    const Cholesky mass(c.M);
+    if (!mass.positive_definite()) return list;
 
     Collision collision;
-    const Matrix jumps = mass.solve(c.directions);  // M⁻¹W
+    const Matrix jumps = mass.solve_columns(c.directions);  // M⁻¹W
     collision.problem.W = solvers::BlockMatrix::from_dense(c.directions.transpose() * jumps, c.sizes);
     collision.problem.laws = c.laws;
     collision.problem.q.assign(static_cast<std::size_t>(c.directions.cols()), 0.0);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/impact/consistency/velocity_picture.hpp"
 
-#include <Eigen/Cholesky>
-
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/kinetic_frame.hpp"
 #include "saltus/impact/work/detail/friction_edges.hpp"
 
@@ -46,14 +45,14 @@ VelocityPicture velocity_picture(const FrictionalCollision& c) {
     expect_consistent_sizes(c);
     VelocityPicture p;
     p.M = c.M.selfadjointView<Eigen::Lower>();
-    const Eigen::LLT<Matrix> factor(p.M);
-    if (factor.info() != Eigen::Success || !p.M.allFinite() || !c.directions.allFinite()) {
+    const Cholesky factor(p.M);
+    if (!factor.positive_definite() || !p.M.allFinite() || !c.directions.allFinite()) {
         p.why = "the mass matrix is not positive definite";
         return p;
     }
     const Index n = p.M.rows();
     const Rows rows = rows_of(c);
-    const Matrix scaled = factor.matrixL().solve(c.directions);
+    const Matrix scaled = factor.solve_lower_columns(c.directions);
     const Vector chi = c.chi.size() == 0 ? Vector::Zero(c.directions.cols()) : c.chi;
     Matrix held(n, static_cast<Index>(rows.held.size()));
     for (std::size_t k = 0; k < rows.held.size(); ++k) held.col(static_cast<Index>(k)) = scaled.col(rows.held[k]);
@@ -78,7 +77,7 @@ VelocityPicture velocity_picture(const FrictionalCollision& c) {
         Vector violation(static_cast<Index>(rows.held.size()));
         for (std::size_t k = 0; k < rows.held.size(); ++k)
             violation(static_cast<Index>(k)) = c.directions.col(rows.held[k]).dot(z) + chi(rows.held[k]);
-        z -= factor.matrixU().solve(least_squares(held.transpose(), violation));
+        z -= factor.solve_upper(least_squares(held.transpose(), violation));
     }
     p.z_velocity = z;
 
@@ -99,15 +98,15 @@ VelocityPicture velocity_picture(const FrictionalCollision& c) {
             p.offset(k) = chi(row);
             A.row(k) = a.row(static_cast<Index>(at));
         }
-        p.metric = (A * A.transpose()).llt().solve(Matrix::Identity(rank, rank));
+        p.metric = Cholesky(A * A.transpose()).solve_columns(Matrix::Identity(rank, rank));
     }
     p.z_minus = p.at(z);
 
     // The change of p that an impulse of 1 along w causes, and γ = w·u + χ as a function of p.
     const auto jump = [&](const Vector& w) {
-        Vector x = factor.matrixL().solve(w);
+        Vector x = factor.solve_lower(w);
         x -= B * (B.transpose() * x).eval();
-        return Vector(p.map * factor.matrixU().solve(x));
+        return Vector(p.map * factor.solve_upper(x));
     };
     for (const auto& [row, block] : rows.normal) {
         VelocityPicture::Contact contact;

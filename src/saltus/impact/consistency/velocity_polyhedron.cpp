@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <utility>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
@@ -202,7 +202,7 @@ Matrix lineality_of(const KineticFrame& f) {
     held << f.basis, f.bilateral;
     if (held.cols() == n || n == 0) return Matrix(n, 0);
     Matrix Q = Matrix::Identity(n, n);
-    if (held.cols() > 0) Q = held.householderQr().householderQ() * Matrix::Identity(n, n);
+    if (held.cols() > 0) Q = orthogonal_factors(held).Q;
     return f.cholesky.transpose().triangularView<Eigen::Upper>().solve(Q.rightCols(n - held.cols()));
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/impact/work/work.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/impact/work/detail/remarks.hpp"
 #include "saltus/impact/work/detail/work_program.hpp"
@@ -104,7 +104,7 @@ WorkEnd end_of_interval(const FrictionlessCollision& c, const KineticFrame& f, W
     }
     end.work = contact_work(c, end.Lambda);
     end.b = f.representative(-sign * s.y);
-    if (c.impulse.size() > 0) end.b += 0.5 * c.M.selfadjointView<Eigen::Lower>().llt().solve(c.impulse);
+    if (c.impulse.size() > 0) end.b += 0.5 * Cholesky(c.M).solve(c.impulse);
     end.ball = ball_work(c, end.b);
     if (!usable(s.status)) {
         end.why = "the program was not solved (" + std::string(to_string(s.status)) + ")";
@@ -170,7 +170,7 @@ double ball_work(const FrictionlessCollision& c, const Vector& b) {
     const Vector jump = c.u_plus - c.u_minus, middle = 0.5 * (c.u_plus + c.u_minus) - b;
     double work = middle.dot(M * jump);
     if (c.impulse.size() > 0) {
-        const Vector pi = c.M.selfadjointView<Eigen::Lower>().llt().solve(c.impulse);
+        const Vector pi = Cholesky(c.M).solve(c.impulse);
         work += 0.5 * jump.dot(c.impulse) - middle.dot(c.impulse) - 0.5 * pi.dot(c.impulse);
     }
     return work;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/page/detail/least_energy.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/mechanics.hpp"
 
@@ -70,7 +70,7 @@ std::optional<double> LeastEnergy::settle(std::vector<double>& q) {
         kept.row(coordinate_).setZero();
         kept.col(coordinate_).setZero();
         kept(coordinate_, coordinate_) = 1.0;
-        const Vector direction = -kept.llt().solve(gradient);
+        const Vector direction = -Cholesky(kept).solve(gradient);
         const double length = std::sqrt(std::max(0.0, direction.dot(M * direction)));
         if (!(length > 0.0) || !std::isfinite(length)) break;
         bool lower = false;
@@ -103,15 +103,15 @@ std::optional<double> LeastEnergy::effective_mass(const std::vector<double>& q) 
     model::evaluate(model_, workspace_, 0.0, q, rest_, terms_);
     const model::Layout& layout = model_.system->layout();
     const Matrix M = model::dense_symmetric(layout.mass, terms_.M);
-    const Eigen::LLT<Matrix> factor(M);
-    if (factor.info() != Eigen::Success) return {};
+    const Cholesky factor(M);
+    if (!factor.positive_definite()) return {};
     const Index n = M.rows();
-    const Vector e = factor.matrixL().solve(Vector::Unit(n, coordinate_));
+    const Vector e = factor.solve_lower(Vector::Unit(n, coordinate_));
     Matrix C = Matrix::Zero(n, layout.constraints);
     for (int row = 0; row < layout.constraints; ++row)
         for (int k = layout.rows.start[ix(row)]; k < layout.rows.start[ix(row) + 1]; ++k)
             C(layout.rows.column[ix(k)], row) = terms_.W[ix(k)];
-    const Matrix scaled = factor.matrixL().solve(C);
+    const Matrix scaled = factor.solve_lower_columns(C);
     Vector rest = e;
     if (layout.constraints > 0) rest -= scaled * least_squares(scaled, e);
     const double share = rest.squaredNorm();

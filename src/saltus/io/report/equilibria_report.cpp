@@ -20,13 +20,13 @@ using trajectory::Reaction;
 
 namespace {
 
-constexpr double shown_zero = 1e-14;          // |x| < this is shown as 0
-constexpr Eigen::Index max_coordinates = 12;  // of a position in the text
+constexpr double zero_position = 1e-14;          // |x| < this is shown as 0
+constexpr Eigen::Index max_shown_coordinates = 12;  // of a position in the text
 constexpr std::size_t max_separations = 4;    // of the text
 
 std::string shown(double x) {
     if (std::isinf(x)) return x < 0.0 ? "-inf" : "inf";
-    return fmt::format("{:.10g}", std::abs(x) < shown_zero ? 0.0 : x + 0.0);
+    return fmt::format("{:.10g}", std::abs(x) < zero_position ? 0.0 : x + 0.0);
 }
 
 std::vector<std::string> closed_names(const Equilibria& e, const std::vector<char>& closed) {
@@ -257,9 +257,9 @@ std::string completeness_text(const Equilibria& e) {
 std::string point_text(const EquilibriaReport& r) {
     const EquilibriumPoint& p = *r.point;
     std::string text = "  point";
-    for (Eigen::Index i = 0; i < p.q.size() && i < max_coordinates; ++i)
+    for (Eigen::Index i = 0; i < p.q.size() && i < max_shown_coordinates; ++i)
         text += fmt::format("{} {} = {}", i == 0 ? "" : ",", r.equilibria.coordinates[ix(i)], shown(p.q(i)));
-    if (p.q.size() > max_coordinates) text += fmt::format(" and {} more", p.q.size() - max_coordinates);
+    if (p.q.size() > max_shown_coordinates) text += fmt::format(" and {} more", p.q.size() - max_shown_coordinates);
     text += "\n";
     if (!r.completed.empty()) text += "       chosen by the program: " + listing(r.completed) + "\n";
     if (p.is_equilibrium) {
@@ -274,7 +274,7 @@ std::string point_text(const EquilibriaReport& r) {
     text += fmt::format("       {}: {}\n", p.decided ? "no equilibrium" : "undecided", p.why);
     for (std::size_t k = 0; k < std::min(max_separations, p.separations.size()); ++k) {
         text += "         direction";
-        for (Eigen::Index i = 0; i < p.q.size() && i < max_coordinates; ++i)
+        for (Eigen::Index i = 0; i < p.q.size() && i < max_shown_coordinates; ++i)
             text += fmt::format(" {} {}", r.equilibria.coordinates[ix(i)], shown(p.separations[k].v(i)));
         text += fmt::format(", power at least {:.6g}\n", p.separations[k].power);
     }

@@ -19,7 +19,7 @@ using json::number;
 
 namespace {
 
-constexpr std::size_t max_runs = 60, max_forces = 4, max_coordinates = 6, max_outputs = 4;  // of the text
+constexpr std::size_t max_runs = 60, max_forces = 4, max_goal_coordinates = 6, max_outputs = 4;  // of the text
 constexpr std::size_t max_steady_forces = 12;                                               // of the text of a solution
 
 using Names = std::vector<std::string>;
@@ -112,7 +112,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
                                   counted(study.runs.size(), "run"), number_text(head.t_end), 100.0 * head.band);
     for (const sensitivity::Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
     text += fmt::format(" {:>12} {:>8} {:>14}", "settled at", "impacts", "peak impulse");
-    const std::size_t coordinates = std::min(study.coordinates.size(), max_coordinates);
+    const std::size_t coordinates = std::min(study.coordinates.size(), max_goal_coordinates);
     const std::size_t elements = std::min(study.elements.size(), max_forces);
     const auto any = [&](auto has) { return std::any_of(study.runs.begin(), study.runs.end(), has); };
     const bool springs = any([](const StudiedRun& r) { return r.measures.peak_force > 0.0; });
@@ -244,7 +244,7 @@ std::string gain_solution_text(const GainSolution& s, const GainHead& head) {
                             counted(static_cast<std::size_t>(m.impacts), "impact"),
                             m.accumulations > 0 ? " and infinitely many more" : "", m.peak_impulse);
         if (m.steady.found)
-            for (std::size_t i = 0; i < std::min(s.coordinates.size(), max_coordinates); ++i)
+            for (std::size_t i = 0; i < std::min(s.coordinates.size(), max_goal_coordinates); ++i)
                 text += fmt::format("  {:<11} {} = {:.12g}\n", i == 0 ? "steady" : "", s.coordinates[i], m.steady.q[i]);
         for (std::size_t e = 0;
              m.steady.found && e < std::min(static_cast<std::size_t>(m.steady.lambda.size()), max_steady_forces); ++e)

@@ -22,7 +22,7 @@ using sensitivity::Sensitivity;
 
 namespace {
 
-constexpr std::size_t max_rows = 24, max_columns = 6, max_events = 40, max_remarks = 30;  // of the text
+constexpr std::size_t max_rows = 24, max_columns = 6, max_event_derivatives = 40, max_remarks = 30;  // of the text
 
 std::string cell(double x) { return std::isfinite(x) ? fmt::format("{:.8g}", x) : std::string("-"); }
 
@@ -72,7 +72,7 @@ std::string final_text(const Sensitivity& s) {
 std::string events_text(const Sensitivity& s) {
     if (s.events.empty()) return {};
     std::vector<std::string> heads;
-    const std::size_t shown = std::min(s.events.size(), max_events);
+    const std::size_t shown = std::min(s.events.size(), max_event_derivatives);
     for (std::size_t k = 0; k < shown; ++k) {
         const trajectory::Event& e = s.motion.events[s.events[k].event];
         std::string who = listing(contact_names(s, s.events[k]), "and", "", 2);

@@ -18,7 +18,7 @@ using json::number;
 
 namespace {
 
-constexpr std::size_t max_runs = 60, max_events = 8;  // of the text
+constexpr std::size_t max_runs = 60, max_event_times = 8;  // of the text
 
 const char* name_of(Quantity quantity) { return quantity == Quantity::time ? "time" : "impulse"; }
 
@@ -166,15 +166,15 @@ std::string study_text(const EventStudy& study) {
             fmt::format("{} = {:.6g} to {:.6g} ({})", v.name, v.values.front(), v.values.back(), v.values.size()));
     text += listing(ranges) + (study.perturbation ? ", perturbed" : "") + "\n";
     if (study.nominal.empty()) text += "  the nominal motion has no events\n";
-    for (std::size_t i = 0; i < std::min(study.events.size(), max_events); ++i) {
+    for (std::size_t i = 0; i < std::min(study.events.size(), max_event_times); ++i) {
         text += "  " + title(study, study.events[i].nominal) + "\n";
         for (const EventResponse::Answer& a : study.events[i].answers) text += answer_text(study, a);
     }
-    if (study.events.size() > max_events) text += fmt::format("  … {} events in all\n", study.events.size());
+    if (study.events.size() > max_event_times) text += fmt::format("  … {} events in all\n", study.events.size());
 
     text += "  event times\n   ";
     for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
-    const std::size_t columns = std::min(study.nominal.size(), max_events);
+    const std::size_t columns = std::min(study.nominal.size(), max_event_times);
     for (std::size_t i = 0; i < columns; ++i)
         text += fmt::format(" {:>16}", fmt::format("{} {:.5g}", to_string(study.nominal[i].kind), study.nominal[i].t));
     text += "  all events\n";

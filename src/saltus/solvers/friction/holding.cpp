@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <Eigen/SVD>
-
 #include "saltus/base/error.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/solvers/program/cone_program.hpp"
 
@@ -148,8 +147,8 @@ Holding holding_reactions(const FrictionProblem& problem, std::span<const double
     if (!W.allFinite() || !std::isfinite(size)) return Holding::unknown;
 
     // W r = −q on the range of W. Unknowns and equations are scaled to the size 1: r = ρ·(reactions of the program).
-    const Eigen::JacobiSVD<Matrix> svd(W, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    const Vector& values = svd.singularValues();
+    const SingularParts svd = singular_parts(W, SingularBases::thin);
+    const Vector& values = svd.values;
     Eigen::Index rank = 0;
     while (rank < values.size() && values(rank) > dependent * values(0)) ++rank;
     if (rank == 0) return Holding::unknown;
@@ -161,8 +160,8 @@ Holding holding_reactions(const FrictionProblem& problem, std::span<const double
     for (Eigen::Index k = 0; k < rank; ++k) {
         // Row k: u_k·(W r + q) = 0, divided by its singular value relative to the largest one.
         const double weight = values(0) / values(k);
-        program.A.row(k) = weight / values(0) * (svd.matrixU().col(k).transpose() * W * map);
-        program.b(k) = -weight * svd.matrixU().col(k).dot(q) / scale;
+        program.A.row(k) = weight / values(0) * (svd.U.col(k).transpose() * W * map);
+        program.b(k) = -weight * svd.U.col(k).dot(q) / scale;
     }
     program.A.bottomRows(equations.rows()) = equations;
     program.b.tail(equations.rows()) = cones.right() / rho;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <complex>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::solvers {
@@ -99,7 +100,7 @@ void enumerate_modes(const FrictionProblem& p, const std::vector<std::vector<Mod
         // Rows are scaled to a largest element of 1, so that the numerical rank does not depend on units.
         for (Index i = 0; i < n; ++i)
             if (const double size = A.row(i).cwiseAbs().maxCoeff(); size > 0.0) A.row(i) /= size, b(i) /= size;
-        const Eigen::FullPivLU<Matrix> lu(A);
+        const FullPivotLu lu(A);
         const Vector x = lu.solve(b);
         const bool consistent = (A * x - b).norm() <= consistent_system * std::max(b.norm(), x.norm());
         if (x.allFinite() && consistent) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/solvers/friction/planar.hpp"
+#include "saltus/base/factors.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 
 namespace saltus::solvers {
@@ -58,9 +58,9 @@ bool eliminate_bilateral(const std::vector<Index>& free, const Matrix& W, const 
         if (n > 0) right.row(i) = WA.row(free[static_cast<std::size_t>(i)]);
         constant(i) = Wo(free[static_cast<std::size_t>(i)]);
     }
-    const Eigen::FullPivLU<Matrix> lu(Wff);
-    if (!lu.isInvertible()) return false;
-    const Matrix X = n > 0 ? Matrix(lu.solve(right)) : Matrix(k, 0);
+    const FullPivotLu lu(Wff);
+    if (!lu.invertible()) return false;
+    const Matrix X = n > 0 ? lu.solve_columns(right) : Matrix(k, 0);
     const Vector x = lu.solve(constant);
     for (Index i = 0; i < k; ++i) {
         if (n > 0) c.A.row(free[static_cast<std::size_t>(i)]) = -X.row(i);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibria/equilibrium_stability.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
@@ -84,10 +84,10 @@ std::vector<std::complex<double>> eigenvalues_of(const Matrix& M, const Matrix& 
     if (d == 0) return {};
     Matrix A = Matrix::Zero(2 * d, 2 * d);
     A.topRightCorner(d, d).setIdentity();
-    const Eigen::FullPivLU<Matrix> solver(M);
-    if (!solver.isInvertible()) return {};
-    A.bottomLeftCorner(d, d) = -solver.solve(K);
-    A.bottomRightCorner(d, d) = -solver.solve(C);
+    const FullPivotLu solver(M);
+    if (!solver.invertible()) return {};
+    A.bottomLeftCorner(d, d) = -solver.solve_columns(K);
+    A.bottomRightCorner(d, d) = -solver.solve_columns(C);
     std::vector<std::complex<double>> list = eigenvalues(A);
     std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
         return a.real() != b.real() ? a.real() > b.real() : a.imag() > b.imag();
@@ -149,9 +149,9 @@ bool bounces_end(const RestingModel& model, const std::vector<char>& closed) {
     }
     b.col(0).head(n) = model.row(c.row).transpose();
     b.col(1).head(n) = model.row(c.friction.first_row).transpose();
-    const Eigen::FullPivLU<Matrix> lu(A);
-    if (!lu.isInvertible()) return false;
-    const Matrix a = lu.solve(b);
+    const FullPivotLu lu(A);
+    if (!lu.invertible()) return false;
+    const Matrix a = lu.solve_columns(b);
     const double normal = model.row(c.row) * a.col(0).head(n), coupling = model.row(c.row) * a.col(1).head(n);
     return normal > model.coefficient(c.friction.mu[0]) * std::abs(coupling);
 }

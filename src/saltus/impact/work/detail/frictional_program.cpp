@@ -22,9 +22,9 @@ constexpr double frame_rounding = 4096.0 * std::numeric_limits<double>::epsilon(
 
 FrictionalProgram::FrictionalProgram(const FrictionalCollision& c, const ConeForm& form)
     : c_(c), form_(form), factors_(c.M) {
-    if (factors_.info() != Eigen::Success) return;
+    if (!factors_.positive_definite()) return;
     valid = true;
-    L_ = factors_.matrixL();
+    L_ = factors_.lower();
     const auto lower = L_.triangularView<Eigen::Lower>();
     pi_ = c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows())) : Vector(lower.solve(c.impulse));
     jump = L_.transpose() * (c.u_plus - c.u_minus) - pi_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Cholesky>
-
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/work/detail/frictional_cones.hpp"
 #include "saltus/solvers/program/cone_program.hpp"
 
@@ -66,7 +65,7 @@ private:
 
     const FrictionalCollision& c_;
     const ConeForm& form_;
-    Eigen::LLT<Matrix> factors_;
+    Cholesky factors_;
     Matrix L_;      // Cholesky factor of M
     Matrix A_;      // L⁻¹W
     Matrix B_;      // columns of A_ that belong to bilateral constraints

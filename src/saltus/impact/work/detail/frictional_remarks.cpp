@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/impact/kinetic_frame.hpp"
 #include "saltus/impact/work/frictional_work.hpp"
@@ -81,7 +81,7 @@ std::vector<Remark> frictional_remarks(const FrictionalCollision& c, const Frict
         names.push_back(name_of(c, k));
     });
     if (!leaving.empty()) add(RemarkKind::not_approaching, "u- already leaves " + listing(names), leaving);
-    const Index rank = orthonormal_span(Eigen::LLT<Matrix>(c.M).matrixL().solve(W)).cols();
+    const Index rank = orthonormal_span(Cholesky(c.M).solve_lower_columns(W)).cols();
     if (rank < W.cols())
         add(RemarkKind::singular_delassus,
             fmt::format("{} rows of contacts and friction act in {} independent direction{}: the Delassus matrix is "

@@ -23,7 +23,7 @@ namespace {
 /// Orders are stored in 1/k; in k they have the other sign.
 Json negative(const std::optional<double>& x) { return x ? number(-*x) : Json(nullptr); }
 
-constexpr std::size_t max_coordinates = 4, max_contacts = 4;  // of the text
+constexpr std::size_t max_penalty_coordinates = 4, max_contacts = 4;  // of the text
 
 /// A number for a table; "-" if there is none.
 std::string cell(const std::optional<double>& x, const char* form = "{:.9g}") {
@@ -131,7 +131,7 @@ std::string penalty_text(const PenaltyLimit& limit) {
     std::string text = fmt::format("{}\n  rigid with e = 1: {} to t = {}, {}\n", limit.model,
                                    trajectory::to_string(limit.rigid_status), number_text(limit.rigid_end.t),
                                    counted(static_cast<std::size_t>(limit.impacts), "impact"));
-    const std::size_t coordinates = std::min(limit.coordinates.size(), max_coordinates);
+    const std::size_t coordinates = std::min(limit.coordinates.size(), max_penalty_coordinates);
     if (limit.steady.found) {
         text += "  steady state\n    " + fmt::format("{:<10}", limit.varied);
         for (std::size_t i = 0; i < coordinates; ++i) text += fmt::format(" {:>18}", limit.coordinates[i]);

@@ -4,6 +4,7 @@
 #include <Eigen/SVD>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/ode/explicit.hpp"
@@ -118,8 +119,7 @@ std::optional<double> unit_time(SlipRate& rate, const Vector& start) {
 
 /// An orthonormal basis whose first column is d.
 Matrix basis_along(const Vector& d) {
-    const Eigen::JacobiSVD<Matrix> parts(d, Eigen::ComputeFullU);
-    Matrix basis = parts.matrixU();
+    Matrix basis = singular_parts(d, SingularBases::full).U;
     basis.col(0) = d;
     return basis;
 }

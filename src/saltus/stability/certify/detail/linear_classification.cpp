@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/linear_classification.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <queue>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/mechanics.hpp"
@@ -261,13 +260,12 @@ LosslessModes lossless_modes(const LinearSystem& s) {
         for (last = first;
              last < w.size() && w(last) - w(first) <= same_frequency_ratio * (1.0 + std::fabs(w(w.size() - 1)));)
             ++last;
-        const Eigen::JacobiSVD<Matrix> svd(seen.middleCols(first, last - first), Eigen::ComputeFullV);
-        const bool all_seen = svd.singularValues().size() == last - first &&
-                              svd.singularValues()(last - first - 1) > damped_mode_ratio * size;
+        const SingularParts svd = singular_parts(seen.middleCols(first, last - first), SingularBases::full);
+        const bool all_seen =
+            svd.values.size() == last - first && svd.values(last - first - 1) > damped_mode_ratio * size;
         if (all_seen) continue;
         result.none = false;
-        result.lost =
-            T->middle() * (swings.vectors.middleCols(first, last - first) * svd.matrixV().col(last - first - 1));
+        result.lost = T->middle() * (swings.vectors.middleCols(first, last - first) * svd.V.col(last - first - 1));
         result.lost /= result.lost.norm();
     }
     if (!result.none) return result;
@@ -311,9 +309,9 @@ ExtremeEnergy largest_energy(const LinearSystem& s, EnergySign energy_sign) {
     for (const auto& g : s.groups)
         if (g.size() != 1) return best;
     if (p == 0 || p > max_sliders) return best;
-    const Eigen::FullPivLU<Matrix> lu(s.K.middle());
-    if (!lu.isInvertible()) return best;
-    const Matrix W = s.W.middle(), X = lu.solve(W.transpose()), A = sign * 0.5 * W * X;
+    const FullPivotLu lu(s.K.middle());
+    if (!lu.invertible()) return best;
+    const Matrix W = s.W.middle(), X = lu.solve_columns(W.transpose()), A = sign * 0.5 * W * X;
     best.bound = energy_bound(s);
     std::vector<int> at(p, -1);  // −1, 1: at an end; 0: free
     while (true) {

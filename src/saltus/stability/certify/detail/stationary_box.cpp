@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <Eigen/LU>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/stability/certify/detail/stationary_point.hpp"
 
 namespace saltus::stability {
@@ -95,9 +95,9 @@ StationaryBox enclose(const Enclosure& e, const StationaryPoint& point, const st
     const Box at = proof::point_box(list_of(q));
     IntervalVector point_lambda;
     for (const int r : support) point_lambda.emplace_back(lambda(r));
-    const Eigen::FullPivLU<Matrix> lu(stationarity_matrix(e, at, support, point_lambda).middle());
-    if (!lu.isInvertible()) return {};
-    const IntervalMatrix R(Matrix(lu.inverse()));
+    const FullPivotLu lu(stationarity_matrix(e, at, support, point_lambda).middle());
+    if (!lu.invertible()) return {};
+    const IntervalMatrix R(lu.inverse());
     const IntervalMatrix newton = R * residual(e, at, support, lambda);
     for (double radius = first_box_radius; radius < largest_radius; radius *= box_radius_growth) {
         Box box;

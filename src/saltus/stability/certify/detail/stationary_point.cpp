@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/stationary_point.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
@@ -131,13 +131,13 @@ struct Step {
 /// With H = L Lᵀ and x = Lᵀd the objective is ½‖x + L⁻¹∇U‖² + const: the point of a polyhedron nearest to −L⁻¹∇U. Each
 /// equation is a pair of inequalities. Rows are scaled to unit length; multipliers are scaled back.
 Step quadratic_step(const Point& p, const Vector& q, const Matrix& H, int constraints, const Held& held) {
-    const Eigen::LLT<Matrix> llt(H);
-    if (llt.info() != Eigen::Success) return {};
+    const Cholesky factor(H);
+    if (!factor.positive_definite()) return {};
     const Index m = p.positions.size(), held_rows = held.coordinate < 0 ? 0 : 2;
     if (m + held_rows == 0) {
         Step step;
         step.found = true;
-        step.d = -llt.solve(p.gradient);
+        step.d = -factor.solve(p.gradient);
         return step;
     }
     Matrix A = Matrix::Zero(m + constraints + held_rows, H.rows());
@@ -152,19 +152,18 @@ Step quadratic_step(const Point& p, const Vector& q, const Matrix& H, int constr
         b(m + constraints) = -held.error(q);
         b(m + constraints + 1) = held.error(q);
     }
-    Matrix G = llt.matrixL().solve(A.transpose()).transpose();
+    Matrix G = factor.solve_lower_columns(A.transpose()).transpose();
     Vector size(G.rows());
     for (Index i = 0; i < G.rows(); ++i) {
         size(i) = G.row(i).norm();
         if (!(size(i) > 0.0)) size(i) = 1.0;
         G.row(i) /= size(i);
     }
-    const solvers::LeastDistance s =
-        solvers::least_distance(G, b.cwiseQuotient(size), -llt.matrixL().solve(p.gradient));
+    const solvers::LeastDistance s = solvers::least_distance(G, b.cwiseQuotient(size), -factor.solve_lower(p.gradient));
     if (!s.feasible) return {};
     Step step;
     step.found = true;
-    step.d = llt.matrixU().solve(s.x);
+    step.d = factor.solve_upper(s.x);
     const Vector lambda = s.multipliers.cwiseQuotient(size);
     step.lambda = lambda.head(m);
     step.lambda.head(constraints) -= lambda.segment(m, constraints);

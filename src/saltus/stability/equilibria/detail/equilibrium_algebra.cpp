@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+#include "saltus/base/factors.hpp"
 
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
@@ -16,11 +15,7 @@ Matrix range_of(const Matrix& A, double tolerance) {
         const double length = unit.col(c).norm();
         if (length > 0.0) unit.col(c) /= length;
     }
-    Eigen::ColPivHouseholderQR<Matrix> qr(unit);
-    qr.setThreshold(tolerance);
-    const Eigen::Index rank = qr.rank();
-    if (rank == 0) return Matrix(A.rows(), 0);
-    return qr.householderQ() * Matrix::Identity(A.rows(), rank);
+    return orthonormal_range(unit, tolerance);
 }
 
 Matrix kernel_of(const Matrix& A, double tolerance, double least) {
@@ -71,9 +66,8 @@ Matrix reduced_basis(Matrix B, double tolerance) {
 }
 
 Modes modes(const Matrix& A, const Matrix& M) {
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(A, M);
-    if (solver.info() != Eigen::Success) return {};
-    return {true, solver.eigenvalues(), solver.eigenvectors()};
+    SymmetricPencil p = symmetric_pencil(A, M);
+    return {p.solved, std::move(p.values), std::move(p.vectors)};
 }
 
 }  // namespace saltus::stability

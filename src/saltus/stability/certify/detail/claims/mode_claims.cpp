@@ -18,12 +18,11 @@
 // S = ε ΠᵀΠ + (I − Π)ᵀ(I − Π), and ε is reduced until it succeeds.
 #include "saltus/stability/certify/detail/claims/mode_claims.hpp"
 
-#include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"
@@ -372,13 +371,13 @@ private:
                 // The first forces balance the start as well as possible. Then the free coordinates are chosen: those
                 // whose columns are farthest from the span of the forces' columns.
                 const Matrix forces = slope.rightCols(m);
-                if (m > 0) point_.lambda = forces.colPivHouseholderQr().solve(-b.value.middle().col(0));
+                if (m > 0) point_.lambda = orthogonal_solve(forces, -b.value.middle().col(0));
                 choose_free(balance(point_box(list_of(point_.q)), constants(list_of(point_.lambda))).slope.middle(), m,
                             sticking);
                 if (static_cast<int>(point_.free.size()) != n_ - sticking) return false;
                 continue;
             }
-            const Vector step = chosen(slope, m).colPivHouseholderQr().solve(-b.value.middle().col(0));
+            const Vector step = orthogonal_solve(chosen(slope, m), -b.value.middle().col(0));
             if (!step.allFinite()) return false;
             for (std::size_t i = 0; i < point_.free.size(); ++i)
                 point_.q(point_.free[i]) += step(static_cast<Index>(i));
@@ -392,10 +391,10 @@ private:
         Matrix rest = slope.leftCols(n_);
         if (m > 0) {
             const Matrix forces = slope.rightCols(m);
-            rest -= forces * forces.colPivHouseholderQr().solve(rest);
+            rest -= forces * orthogonal_solve_columns(forces, rest);
         }
-        const Eigen::ColPivHouseholderQR<Matrix> qr(rest);
-        for (int k = 0; k < n_ - sticking; ++k) point_.free.push_back(qr.colsPermutation().indices()(k));
+        point_.free = columns_by_independence(rest);
+        point_.free.resize(ix(n_ - sticking));
         std::sort(point_.free.begin(), point_.free.end());
         for (int k = 0; k < n_; ++k)
             if (std::find(point_.free.begin(), point_.free.end(), k) == point_.free.end()) point_.fixed.push_back(k);
@@ -595,8 +594,8 @@ private:
             for (int i = 0; i < n_; ++i) R(k, i) = expr::midpoint(m.values.A(n_ + k, i));
         std::vector<int> pivots;
         if (rows > 0) {
-            const Eigen::ColPivHouseholderQR<Matrix> qr(R);
-            for (int k = 0; k < rows; ++k) pivots.push_back(qr.colsPermutation().indices()(k));
+            pivots = columns_by_independence(R);
+            pivots.resize(ix(rows));
         }
         for (const double part : tried_separations) {
             // Without rows that stay 0 there is no eigenvalue 0 of its own, and V may grow everywhere.
@@ -700,7 +699,7 @@ private:
         const Balance over = balance(q, lambda);
         if (!over.slope.finite()) return std::nullopt;
         const Matrix middle = chosen(over.slope.middle(), m);
-        const Matrix Z = middle.colPivHouseholderQr().inverse();
+        const Matrix Z = orthogonal_solve_columns(middle, Matrix::Identity(middle.rows(), middle.rows()));
         if (middle.rows() != middle.cols() || !Z.allFinite()) return std::nullopt;
         std::vector<double> x = centre(q);
         IntervalVector box, force_centre;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/certify/detail/functions/lyapunov_equation.hpp"
-
-#include <Eigen/LU>
+#include "saltus/base/factors.hpp"
 
 namespace saltus::stability {
 
@@ -17,8 +16,8 @@ Matrix lyapunov_solution(const Matrix& A, const Matrix& S) {
                 K(j * m + i, j * m + k) += A(k, i);
                 K(j * m + i, k * m + i) += A(k, j);
             }
-    const Eigen::FullPivLU<Matrix> lu(K);
-    if (!lu.isInvertible()) return {};
+    const FullPivotLu lu(K);
+    if (!lu.invertible()) return {};
     const Vector p = lu.solve(Eigen::Map<const Vector>(S.data(), m * m));
     const Matrix P = Eigen::Map<const Matrix>(p.data(), m, m);
     return 0.5 * (P + P.transpose());

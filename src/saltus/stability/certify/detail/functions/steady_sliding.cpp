@@ -14,12 +14,12 @@
 // P is computed with rounding errors. The signs of V and V̇ are proved for the function with that P (state_proofs.cpp).
 #include "saltus/stability/certify/detail/functions/steady_sliding.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
@@ -181,9 +181,9 @@ private:
                      C = e.damping(point_box(at)).middle();
         Matrix A = Matrix::Zero(2 * n, 2 * n);
         A.topRightCorner(n, n).setIdentity();
-        const Eigen::FullPivLU<Matrix> lu(M);
-        A.bottomLeftCorner(n, n) = -lu.solve(K);
-        A.bottomRightCorner(n, n) = -lu.solve(C);
+        const FullPivotLu lu(M);
+        A.bottomLeftCorner(n, n) = -lu.solve_columns(K);
+        A.bottomRightCorner(n, n) = -lu.solve_columns(C);
         return A;
     }
 

@@ -31,11 +31,11 @@
 // of p.
 #include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/eigenvalues.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/proof/laws.hpp"
@@ -331,12 +331,12 @@ std::optional<EigenPair> computed_eigenpair(const Matrix& M, const Matrix& C, co
     const Matrix Y = rows.rows() > 0 ? kernel_of(forces) : Matrix(Matrix::Identity(n, n));
     const Index r = Z.cols();
     if (r == 0 || Y.cols() != r) return std::nullopt;
-    const Eigen::FullPivLU<Matrix> inertia(Y.transpose() * M * Z);
-    if (!inertia.isInvertible()) return std::nullopt;
+    const FullPivotLu inertia(Y.transpose() * M * Z);
+    if (!inertia.invertible()) return std::nullopt;
     Matrix A = Matrix::Zero(2 * r, 2 * r);
     A.topRightCorner(r, r).setIdentity();
-    A.bottomLeftCorner(r, r) = -inertia.solve(Y.transpose() * K * Z);
-    A.bottomRightCorner(r, r) = -inertia.solve(Y.transpose() * C * Z);
+    A.bottomLeftCorner(r, r) = -inertia.solve_columns(Y.transpose() * K * Z);
+    A.bottomRightCorner(r, r) = -inertia.solve_columns(Y.transpose() * C * Z);
     const Eigenpairs solved = eigenpairs(A);
     if (solved.values.empty()) return std::nullopt;
     double scale = 0.0;

@@ -8,7 +8,6 @@ namespace trials {
 
 namespace {
 
-
 double belt_speed(Random& random) { return random.sign() * random.number(0.1, 2.0); }
 
 /// A coefficient of friction: constant, weaker (or stronger) with the speed of slip, or different from place to place,

@@ -8,7 +8,6 @@ namespace trials {
 
 namespace {
 
-
 /// A bead on a curve y = f(x), perhaps a moving one, with friction that is proportional to the size of the reaction.
 Model wire(Random& random) {
     Model model = point_masses(2, random.number(0.5, 2.0));

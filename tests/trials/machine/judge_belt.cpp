@@ -20,7 +20,7 @@ namespace trials {
 
 namespace {
 
-constexpr double reach = 3.0;             // of the search for points of steady sliding, in each coordinate
+constexpr double belt_reach = 3.0;        // of the search for points of steady sliding, in each coordinate
 constexpr double clear_real_part = 1e-4;  // in 1/s; smaller ones decide nothing, differences have errors of 1e-6
 constexpr double longest_motion = 80.0;   // in s
 
@@ -326,7 +326,7 @@ Findings judge_belt_sets(const Model& model, const nlohmann::json& document) {
     Findings findings = judge_sets(model, document);
     if (!findings.violations.empty()) return findings;
     const TimeStepping stepping(model);
-    judge_listed(model, document, steady_points(stepping.mechanics(), reach), findings);
+    judge_listed(model, document, steady_points(stepping.mechanics(), belt_reach), findings);
     for (const auto& set : document.at("sets"))
         if (findings.violations.empty()) judge_set_stability(stepping, set, findings);
     return findings;

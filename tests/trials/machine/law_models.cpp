@@ -12,7 +12,6 @@ namespace trials {
 
 namespace {
 
-
 /// A model of one of the generators of motions.
 Model one_of(Random& random, const std::vector<std::string>& names) {
     const std::string& name = names[static_cast<std::size_t>(random.whole(0, static_cast<int>(names.size()) - 1))];

@@ -9,7 +9,6 @@ namespace trials {
 
 namespace {
 
-
 /// One or two coordinates between walls.
 Model walls(Random& random) {
     const std::size_t n = static_cast<std::size_t>(random.whole(1, 2));
@@ -297,12 +296,18 @@ Model divided(Random& random) {
 
 const std::vector<Generator>& motion_generators() {
     static const std::vector<Generator> generators = {
-        {"walls", admissible_model<walls>},         {"rough-floor", admissible_model<rough_floor>},
-        {"spatial", admissible_model<spatial_motion>},     {"orthotropic", admissible_model<orthotropic>},
-        {"contensou", admissible_model<contensou>}, {"sliders", admissible_model<sliders>},
-        {"redundant", admissible_model<redundant>}, {"moving-table", admissible_model<moving_table>},
-        {"narrow", admissible_model<narrow>},       {"pendulums", admissible_model<pendulums>},
-        {"beads", admissible_model<beads>},         {"rocking", admissible_model<rocking>},
+        {"walls", admissible_model<walls>},
+        {"rough-floor", admissible_model<rough_floor>},
+        {"spatial", admissible_model<spatial_motion>},
+        {"orthotropic", admissible_model<orthotropic>},
+        {"contensou", admissible_model<contensou>},
+        {"sliders", admissible_model<sliders>},
+        {"redundant", admissible_model<redundant>},
+        {"moving-table", admissible_model<moving_table>},
+        {"narrow", admissible_model<narrow>},
+        {"pendulums", admissible_model<pendulums>},
+        {"beads", admissible_model<beads>},
+        {"rocking", admissible_model<rocking>},
         {"divided", admissible_model<divided>},
     };
     return generators;

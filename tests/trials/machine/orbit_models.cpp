@@ -14,7 +14,6 @@ namespace trials {
 
 namespace {
 
-
 Expression parameter(Model& model, double value) {
     model.parameter = value;
     return Expression::parameter(value);

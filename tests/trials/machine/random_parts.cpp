@@ -5,10 +5,7 @@
 
 namespace trials {
 
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 Expression wave(Random& random, double amplitude, double slow, double fast) {
     const Expression argument = Expression(random.number(slow, fast)) * t();

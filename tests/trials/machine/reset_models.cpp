@@ -12,7 +12,6 @@ namespace trials {
 
 namespace {
 
-
 Model from(const std::vector<Generator>& generators, const std::string& name, Random& random) {
     for (const Generator& generator : generators)
         if (generator.name == name) return generator.make(random);

@@ -10,7 +10,6 @@ namespace trials {
 
 namespace {
 
-
 /// Waves with several lengths in a weak bowl: many wells of different depth.
 Expression ripples(Random& random, const Expression& x) {
     Expression result = Expression(random.number(0.05, 0.8)) * power(x, 2);

@@ -20,9 +20,9 @@ using trajectory::Reaction;
 
 namespace {
 
-constexpr double zero_position = 1e-14;          // |x| < this is shown as 0
+constexpr double zero_position = 1e-14;             // |x| < this is shown as 0
 constexpr Eigen::Index max_shown_coordinates = 12;  // of a position in the text
-constexpr std::size_t max_separations = 4;    // of the text
+constexpr std::size_t max_separations = 4;          // of the text
 
 std::string shown(double x) {
     if (std::isinf(x)) return x < 0.0 ? "-inf" : "inf";

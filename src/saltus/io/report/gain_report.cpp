@@ -20,7 +20,7 @@ using json::number;
 namespace {
 
 constexpr std::size_t max_runs = 60, max_forces = 4, max_goal_coordinates = 6, max_outputs = 4;  // of the text
-constexpr std::size_t max_steady_forces = 12;                                               // of the text of a solution
+constexpr std::size_t max_steady_forces = 12;  // of the text of a solution
 
 using Names = std::vector<std::string>;
 

@@ -2,10 +2,7 @@
 #include "saltus/base/factors.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 
 namespace saltus {
 
@@ -68,40 +65,5 @@ std::vector<int> FullPivotLu::pivot_columns() const {
 Matrix inverse(const Matrix& A) { return A.inverse(); }
 
 double determinant(const Matrix& A) { return A.determinant(); }
-
-Matrix orthonormal_range(const Matrix& A, double tolerance) {
-    if (A.size() == 0) return Matrix(A.rows(), 0);
-    Eigen::ColPivHouseholderQR<Matrix> qr(A);
-    qr.setThreshold(tolerance);
-    return qr.householderQ() * Matrix::Identity(A.rows(), qr.rank());
-}
-
-OrthogonalFactors orthogonal_factors(const Matrix& A) {
-    const Eigen::HouseholderQR<Matrix> qr(A);
-    return {qr.householderQ() * Matrix::Identity(A.rows(), A.rows()), qr.matrixQR().diagonal()};
-}
-
-std::vector<int> columns_by_independence(const Matrix& A) {
-    const Eigen::ColPivHouseholderQR<Matrix> qr(A);
-    const auto& place = qr.colsPermutation().indices();
-    return {place.data(), place.data() + place.size()};
-}
-
-Vector orthogonal_solve(const Matrix& A, const Vector& b) { return A.colPivHouseholderQr().solve(b); }
-
-Matrix orthogonal_solve_columns(const Matrix& A, const Matrix& B) { return A.colPivHouseholderQr().solve(B); }
-
-SingularParts singular_parts(const Matrix& A, SingularBases bases) {
-    const bool full = bases == SingularBases::full;
-    const Eigen::JacobiSVD<Matrix> svd(
-        A, full ? Eigen::ComputeFullU | Eigen::ComputeFullV : Eigen::ComputeThinU | Eigen::ComputeThinV);
-    return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
-}
-
-SymmetricPencil symmetric_pencil(const Matrix& A, const Matrix& M) {
-    const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix> solver(A, M);
-    if (solver.info() != Eigen::Success) return {};
-    return {true, solver.eigenvalues(), solver.eigenvectors()};
-}
 
 }  // namespace saltus

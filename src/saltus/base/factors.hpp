@@ -6,8 +6,8 @@
 
 #include "saltus/base/linalg.hpp"
 
-// Factors of matrices that are used more than once, and decompositions. Eigen's templates for them take seconds to
-// compile; they are instantiated in factors.cpp alone.
+// Factors of square matrices that are used more than once. Eigen's templates for them take seconds to compile; they are
+// instantiated in factors.cpp alone. decompositions.hpp has orthogonal bases, singular values and eigenvalues.
 
 namespace saltus {
 
@@ -52,36 +52,5 @@ private:
 /// The inverse of a square regular matrix. A singular one gives numbers that are not finite.
 Matrix inverse(const Matrix& A);
 double determinant(const Matrix& A);
-
-/// Orthonormal basis of the span of A's columns. A pivot counts as zero if it is <= `tolerance` times the largest.
-Matrix orthonormal_range(const Matrix& A, double tolerance);
-/// A = Q R of a matrix with at least as many rows as columns: Q is square and orthogonal.
-struct OrthogonalFactors {
-    Matrix Q;
-    Vector diagonal;  ///< the diagonal of R
-};
-OrthogonalFactors orthogonal_factors(const Matrix& A);
-/// The columns of A, those first that are farthest from the span of the columns chosen before them.
-std::vector<int> columns_by_independence(const Matrix& A);
-/// Solution of A x = b in the sense of least squares, by an orthogonal decomposition with column pivoting.
-Vector orthogonal_solve(const Matrix& A, const Vector& b);
-Matrix orthogonal_solve_columns(const Matrix& A, const Matrix& B);
-
-/// A = U diag(values) Vᵀ with values that do not increase.
-struct SingularParts {
-    Matrix U;
-    Vector values;
-    Matrix V;
-};
-enum class SingularBases { thin, full };  ///< as many vectors as values, or square matrices U and V
-SingularParts singular_parts(const Matrix& A, SingularBases bases);
-
-/// A v = w M v with a symmetric A and a symmetric positive definite M; VᵀMV = I. Only lower triangles are read.
-struct SymmetricPencil {
-    bool solved = false;
-    Vector values;   ///< ascending
-    Matrix vectors;  ///< columns
-};
-SymmetricPencil symmetric_pencil(const Matrix& A, const Matrix& M);
 
 }  // namespace saltus

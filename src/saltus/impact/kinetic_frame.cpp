@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"
 

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/error.hpp"
-#include "saltus/base/factors.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"

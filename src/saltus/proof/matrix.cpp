@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"

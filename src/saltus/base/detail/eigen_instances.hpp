@@ -3,22 +3,14 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
 
-// Factorisations and products of dense matrices that are compiled once, in eigen_instances.cpp and
-// eigen_rare_instances.cpp. Without these
+// Factorisations and products of dense matrices that are compiled once, in eigen_instances.cpp. Without these
 // declarations every source that factorises a matrix would compile its own copy, which takes several seconds. The
 // precompiled headers of the library and of the tests contain this file. Tests are compiled without optimisation, so
 // that their own copies would also be slow, and the linker could choose them for the library.
 #ifndef SALTUS_EIGEN_INSTANCE
 #define SALTUS_EIGEN_INSTANCE extern template
-#endif
-// Those that no loop of a motion or of a proof needs. They are compiled with less optimisation.
-#ifndef SALTUS_EIGEN_RARE_INSTANCE
-#define SALTUS_EIGEN_RARE_INSTANCE extern template
 #endif
 
 namespace Eigen::internal {
@@ -52,13 +44,7 @@ namespace Eigen {
 
 SALTUS_EIGEN_INSTANCE class FullPivLU<MatrixXd>;
 SALTUS_EIGEN_INSTANCE class PartialPivLU<MatrixXd>;
-SALTUS_EIGEN_INSTANCE class HouseholderQR<MatrixXd>;
-SALTUS_EIGEN_RARE_INSTANCE class ColPivHouseholderQR<MatrixXd>;
-SALTUS_EIGEN_RARE_INSTANCE class CompleteOrthogonalDecomposition<MatrixXd>;
 SALTUS_EIGEN_INSTANCE class LLT<MatrixXd>;
 SALTUS_EIGEN_INSTANCE class LDLT<MatrixXd>;
-SALTUS_EIGEN_RARE_INSTANCE class JacobiSVD<MatrixXd>;
-SALTUS_EIGEN_RARE_INSTANCE class SelfAdjointEigenSolver<MatrixXd>;
-SALTUS_EIGEN_RARE_INSTANCE class EigenSolver<MatrixXd>;
 
 }  // namespace Eigen

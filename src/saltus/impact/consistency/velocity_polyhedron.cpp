@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "saltus/base/factors.hpp"
+#include "saltus/base/decompositions.hpp"
 #include "saltus/solvers/program/least_distance.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 

@@ -2,10 +2,11 @@
 #include "saltus/integrate/mode/sparse_stages.hpp"
 
 #include <Eigen/LU>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/linear/block_lu.hpp"
@@ -31,6 +32,28 @@ using VectorOf = Eigen::Matrix<Scalar, Eigen::Dynamic, 1>;
 template <class Scalar>
 using MatrixOf = Eigen::Matrix<Scalar, Eigen::Dynamic, Eigen::Dynamic>;
 
+// A complex system is the real one of twice the size for real and imaginary parts. Both have the same solution of least
+// norm.
+const Matrix& real_form(const Matrix& A) { return A; }
+const Vector& real_form(const Vector& b) { return b; }
+Matrix real_form(const Eigen::MatrixXcd& A) {
+    Matrix whole(2 * A.rows(), 2 * A.cols());
+    whole << A.real(), -A.imag(), A.imag(), A.real();
+    return whole;
+}
+Vector real_form(const Eigen::VectorXcd& b) {
+    Vector whole(2 * b.size());
+    whole << b.real(), b.imag();
+    return whole;
+}
+void from_real_form(const Vector& x, Vector& out) { out = x; }
+void from_real_form(const Vector& x, Eigen::VectorXcd& out) {
+    const Eigen::Index n = x.size() / 2;
+    out.resize(n);
+    out.real() = x.head(n);
+    out.imag() = x.tail(n);
+}
+
 }  // namespace
 
 /// The factors for one shift.
@@ -41,8 +64,7 @@ struct SparseStages::Factors {
     MatrixOf<Scalar> columns;  // B⁻¹ times the forces of the border
     MatrixOf<Scalar> rows;     // Q transposed
     Eigen::PartialPivLU<MatrixOf<Scalar>> border;
-    Eigen::CompleteOrthogonalDecomposition<MatrixOf<Scalar>> redundant_border;
-    bool redundant = false;
+    std::optional<OrthogonalDecomposition> redundant_border;  // instead of `border`, if equations depend on others
     VectorOf<Scalar> unknown, right, border_unknown, border_right, image;
 };
 
@@ -173,13 +195,11 @@ bool SparseStages::factorise(Factors<Scalar>& f, Scalar shift) {
     if (f.columns.cols() > 0) {
         MatrixOf<Scalar> small = f.rows.transpose() * f.columns;
         for (Eigen::Index k = equations_; k < small.cols(); ++k) small(k, k) -= 1.0;
-        f.redundant = d_.redundant();
-        if (f.redundant) {  // dependent equations: the multipliers of least norm
-            f.redundant_border.setThreshold(d_.redundancy() * d_.redundancy());
-            f.redundant_border.compute(small);
-        } else {
+        f.redundant_border.reset();
+        if (d_.redundant())  // dependent equations: the multipliers of least norm
+            f.redundant_border.emplace(real_form(small), d_.redundancy() * d_.redundancy());
+        else
             f.border.compute(small);
-        }
     }
     return accurate(f);
 }
@@ -252,8 +272,10 @@ template <class Scalar>
 void SparseStages::solve_border(Factors<Scalar>& f) {
     if (f.columns.cols() == 0) return;
     f.border_right.noalias() -= f.rows.transpose() * f.unknown;
-    f.border_unknown = f.redundant ? VectorOf<Scalar>(f.redundant_border.solve(f.border_right))
-                                   : VectorOf<Scalar>(f.border.solve(f.border_right));
+    if (f.redundant_border)
+        from_real_form(f.redundant_border->solve(real_form(f.border_right)), f.border_unknown);
+    else
+        f.border_unknown = f.border.solve(f.border_right);
     f.unknown.noalias() += f.columns * f.border_unknown;
 }
 

@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/detail/magnitude.hpp"
+#include "saltus/model/detail/mass_thresholds.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/model.hpp"
@@ -16,13 +17,6 @@
 namespace saltus::model {
 
 namespace {
-
-/// M counts as positive definite if its smallest eigenvalue exceeds this times the largest: the rounding of its
-/// entries.
-constexpr double singular_mass = 64 * std::numeric_limits<double>::epsilon();
-
-/// Components of an eigenvector below this size are left out of the message.
-constexpr double printed_component = 1e-6;
 
 /// What a row belongs to, for messages.
 std::string row_name(const Model& model, int row) {
@@ -101,7 +95,7 @@ void verify_magnitudes(const Model& model, const Terms& terms, const InitialPlac
 void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     const Spectrum spectrum = MassFactor(model.layout().mass).spectrum(terms.M);
     // A small mass of a coordinate that is not coupled to others is exact, whatever the largest mass is.
-    const double rounding = singular_mass * spectrum.largest;
+    const double rounding = singular_mass_ratio * spectrum.largest;
     if (spectrum.smallest > rounding ||
         (spectrum.smallest > 0.0 && spectrum.smallest_direction.cwiseAbs().maxCoeff() == 1.0))
         return;

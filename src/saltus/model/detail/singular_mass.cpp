@@ -4,21 +4,14 @@
 
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/model/detail/builder.hpp"
+#include "saltus/model/detail/mass_thresholds.hpp"
 
 namespace saltus::model {
 
 using expr::Derivative;
 using expr::Expr;
 
-namespace {
-
-/// M counts as singular if its smallest eigenvalue is at most this times the largest: the rounding of its entries.
-constexpr double singular_mass = 64 * std::numeric_limits<double>::epsilon();
-
-/// Components of an eigenvector below this size are left out of the message.
-constexpr double printed_component = 1e-6;
-
-}  // namespace
+namespace {}  // namespace
 
 // A mass matrix that only the constraints make regular. T may leave some velocities without inertia if the constraints
 // tie them to others: M need only be positive definite on the velocities that the constraints allow, the kernel of G.
@@ -66,7 +59,7 @@ void Builder::regularise_mass() {
         for (Eigen::Index j = 0; j <= i; ++j) M(i, j) = M(j, i) = values[at++];
     if (!M.allFinite()) return;
     const Spectrum before = symmetric_spectrum(M);
-    const double rounding = singular_mass * before.largest;
+    const double rounding = singular_mass_ratio * before.largest;
     if (before.smallest > rounding || before.smallest < -rounding)
         return;  // regular, or indefinite: see verify_initial
     const double inertia = before.largest > 0.0 ? before.largest : 1.0;
@@ -81,7 +74,8 @@ void Builder::regularise_mass() {
         added = g.add(added, g.mul(g.constant(0.5 * rho), g.mul(velocity[k], velocity[k])));
     }
     const Spectrum after = symmetric_spectrum(M);
-    if (!(after.smallest > singular_mass * after.largest)) return;  // the constraints leave a velocity without inertia
+    if (!(after.smallest > singular_mass_ratio * after.largest))
+        return;  // the constraints leave a velocity without inertia
     f_.T = g.add(f_.T, added);
     std::string names;
     for (Eigen::Index i = 0; i < size; ++i)

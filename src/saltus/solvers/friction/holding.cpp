@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/error.hpp"
-#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/solvers/program/cone_program.hpp"
 

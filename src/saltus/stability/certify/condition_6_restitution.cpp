@@ -22,7 +22,7 @@ ContactCoefficients contact_coefficients(const ConditionScope& scope) {
     for (const model::Contact& contact : scope.model().contacts) {
         c.e_n.push_back(coefficient(values, contact.e_n));
         c.e_t.push_back(coefficient(values, contact.e_t));
-        c.friction.push_back(!without_friction(contact.friction, values));
+        c.friction.push_back(!proof::without_friction(contact.friction, values));
         c.mu.push_back(coefficient(values, contact.friction.mu[0]));
     }
     return c;

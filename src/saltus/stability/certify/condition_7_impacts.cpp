@@ -36,7 +36,7 @@ namespace {
 /// smaller than this fraction of the scales.
 constexpr std::size_t max_gaps = 8;
 constexpr long max_impact_boxes = 5000;
-constexpr double smallest_box = 1e-4;
+constexpr double smallest_position_box = 1e-4;
 
 /// The coefficients of all rows on which an impact acts are one number. Equal bounds are not enough: two coefficients
 /// that vary over the same range differ at most states.
@@ -268,7 +268,7 @@ ImpactProof prove_small_restitution(const ConditionScope& scope, const ContactCo
             return t;
         };
         const CoverProof proof = prove_on(scope.set, {scope.domain}, closed, scope.cap, scale, test,
-                                          std::min(scope.budget, max_impact_boxes), smallest_box);
+                                          std::min(scope.budget, max_impact_boxes), smallest_position_box);
         result.proved = proof.proved;
         if (result.proved) continue;
         result.box = proof.box;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/sensitivity/saltation/detail/time_of_rest.hpp"
 
-#include <Eigen/SVD>
 #include <cmath>
 
-#include "saltus/base/factors.hpp"
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/ode/explicit.hpp"
@@ -169,9 +168,10 @@ std::optional<Vector> before_euler_step(const Matrix& A, double little, const Ve
     constexpr double rank_threshold = 1e-6, solved = 1e-4;
     const Matrix step = Matrix::Identity(A.rows(), A.cols()) + little * A;
     if (!step.allFinite()) return {};
-    Eigen::JacobiSVD<Matrix> parts(step.transpose(), Eigen::ComputeFullU | Eigen::ComputeFullV);
-    parts.setThreshold(rank_threshold);
-    Vector w = parts.solve(g);
+    const SingularParts parts = singular_parts(step.transpose(), SingularBases::full);
+    Vector w = Vector::Zero(g.size());
+    for (Eigen::Index k = 0; k < parts.values.size() && parts.values(k) > rank_threshold * parts.values(0); ++k)
+        w += parts.U.col(k).dot(g) / parts.values(k) * parts.V.col(k);
     if (!w.allFinite() || !((step.transpose() * w - g).norm() <= solved * g.norm())) return {};
     return w;
 }

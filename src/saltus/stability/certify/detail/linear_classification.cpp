@@ -5,6 +5,7 @@
 #include <cmath>
 #include <queue>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/factors.hpp"
 #include "saltus/base/numbers.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
-#include "saltus/base/factors.hpp"
+#include "saltus/base/decompositions.hpp"
 
 #include <Eigen/SVD>
 #include <algorithm>

@@ -21,8 +21,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/eigenvalues.hpp"
-#include "saltus/base/factors.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/tape.hpp"

@@ -30,7 +30,8 @@ constexpr Clock::rep no_limit = 0;
 std::atomic<Clock::rep> deadline = no_limit;  ///< in ticks of the clock since its epoch
 std::atomic<double> limit_seconds = 0.0;      ///< the limit as it was given, for messages
 
-std::atomic<int> deliveries = 0;  ///< number of Delivering values
+std::atomic<int> deliveries = 0;        ///< number of Delivering values
+std::atomic<double> patience_of_guard;  ///< see guard_interrupts(), in s
 
 std::atomic<const char*> last_document = nullptr;  ///< see document_if_ended()
 
@@ -50,7 +51,7 @@ double processor_seconds() {
 void* guard(void*) {
     using namespace std::chrono_literals;
     constexpr auto between_polls = 50ms;
-    constexpr double patience = 2.0;  // in s: longer than `grace` of finishes()
+    const double patience = patience_of_guard;
     constexpr auto longest_wait = 10s;
     for (;;) {
         std::this_thread::sleep_for(between_polls);
@@ -96,9 +97,10 @@ bool interrupt_asked() {
     return end != no_limit && Clock::now().time_since_epoch().count() >= end;
 }
 
-void guard_interrupts() {
+void guard_interrupts(double patience) {
     static std::atomic<bool> started = false;
     if (started.exchange(true)) return;
+    patience_of_guard = patience;
     // A small stack, because the memory of the program may be limited.
     constexpr std::size_t stack = std::size_t{1} << 18U;
     pthread_attr_t attributes;

@@ -25,10 +25,10 @@ bool interrupt_asked();
 bool finishes(const std::function<void()>& work);
 
 /// Watches this program from now on. If interrupt_asked() becomes true, and the command neither ends nor delivers its
-/// results within two seconds, then the program ends with a message and the exit code of an interrupt. For computations
-/// that do not ask, such as the building of a large model. On a busy machine the two seconds are time of the processor,
-/// at most ten seconds in all.
-void guard_interrupts();
+/// results within `patience` seconds, then the program ends with a message and the exit code of an interrupt. For
+/// computations that do not ask, such as the building of a large model. On a busy machine the patience is time of the
+/// processor, at most ten seconds in all. The default is longer than what finishes() grants.
+void guard_interrupts(double patience = 2.0);
 
 /// The document that guard_interrupts() prints on standard output if it ends the program, for --json. The text must
 /// live as long as the program. nullptr: none.

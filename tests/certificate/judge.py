@@ -4,6 +4,7 @@
 `violation(document)` looks for a false claim: a required part that is missing, or a position in the box of a leaf at which
 the leaf's statement is false. It cannot show that a certificate is right, only that it is wrong.
 """
+import functools
 import hashlib
 import itertools
 import json
@@ -26,12 +27,15 @@ class Jet:
         return Jet(f, [d * a for a in self.g], [[d * self.h[i][j] + dd * self.g[i] * self.g[j] for j in range(n)] for i in range(n)])
 
     def __add__(self, o):
-        o = self.lift(o)
+        if not isinstance(o, Jet):
+            return Jet(self.v + float(o), self.g, self.h)
         n = range(len(self.g))
         return Jet(self.v + o.v, [a + b for a, b in zip(self.g, o.g)], [[self.h[i][j] + o.h[i][j] for j in n] for i in n])
 
     def __mul__(self, o):
-        o = self.lift(o)
+        if not isinstance(o, Jet):
+            o = float(o)
+            return Jet(self.v * o, [a * o for a in self.g], [[a * o for a in row] for row in self.h])
         n = range(len(self.g))
         return Jet(self.v * o.v, [self.g[i] * o.v + self.v * o.g[i] for i in n],
                    [[self.h[i][j] * o.v + self.g[i] * o.g[j] + self.g[j] * o.g[i] + self.v * o.h[i][j] for j in n] for i in n])
@@ -44,13 +48,13 @@ class Jet:
         return self * -1.0
 
     def __sub__(self, o):
-        return self + (-self.lift(o))
+        return self + -o
 
     def __rsub__(self, o):
         return -self + o
 
     def __truediv__(self, o):
-        return self * (self.lift(o) ** -1)
+        return self * (o if isinstance(o, Jet) else float(o)) ** -1
 
     def __rtruediv__(self, o):
         return self.lift(o) * self ** -1
@@ -126,6 +130,12 @@ def indefinite(a):
     return False
 
 
+@functools.lru_cache(1 << 12)
+def code(text):
+    """An expression of the model file as code of Python; the velocity q' has the name q_v."""
+    return compile(re.sub(r"([A-Za-z_]\w*)'", r"\1_v", text).replace("^", "**").strip(), "model", "eval")
+
+
 class World:
     """Functions of the model at one state."""
 
@@ -158,8 +168,15 @@ class World:
         return names
 
     def jet(self, text, names):
-        value = eval(re.sub(r"([A-Za-z_]\w*)'", r"\1_v", text).replace("^", "**"), names) if isinstance(text, str) else text
-        return next(x for x in names.values() if isinstance(x, Jet)).lift(value)
+        value = eval(code(text), names) if isinstance(text, str) else text
+        return value if isinstance(value, Jet) else next(x for x in names.values() if isinstance(x, Jet)).lift(value)
+
+    def gaps(self, q, names):
+        """Gradients and values of these gaps and constraints."""
+        state = self.state(q)
+        text = {e["name"]: e[key] for kind, key in ((self.contacts, "gN"), (self.constraints, "g")) for e in kind}
+        jets = [self.jet(text[a], state) for a in names]
+        return [j.g[:self.n] for j in jets], [j.v for j in jets]
 
     def at(self, q, u=None):
         """Everything that the claims need, as numbers."""
@@ -243,8 +260,7 @@ class Judge:
     def projected(self, q, names):
         """A position near q at which these gaps and constraints vanish, by Gauss-Newton; None if there is none."""
         for _ in range(12):
-            s = self.world.at(q)
-            rows, r = [s[a]["row"] for a in names], [s[a]["gap"] for a in names]
+            rows, r = self.world.gaps(q, names)
             if max(map(abs, r), default=0) < 1e-12:
                 return q
             gram = [[dot(a, b) + (1e-14 if i == j else 0) for j, b in enumerate(rows)] for i, a in enumerate(rows)]

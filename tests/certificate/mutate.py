@@ -199,8 +199,8 @@ MUTATIONS = [mutate_number] * 4 + [mutate_tree] * 3 + [mutate_domain, mutate_dom
                                                        mutate_model, mutate_level, mutate_key, mutate_junk, mutate_text, mutate_text, mutate_exchange]
 
 
-def run(documents, count, seed, report=None, samples=6):
-    """Returns (numbers of mutated, accepted, accepted and false certificates, list of the latter)."""
+def run(documents, count, seed, report=None, samples=6, enough=None):
+    """Returns (numbers of mutated, accepted, accepted and false certificates, list of the latter). Ends early with `enough` false ones."""
     rng, taken, wrong = random.Random(seed), 0, []
     for number in range(count):
         original = rng.choice(documents)
@@ -219,6 +219,8 @@ def run(documents, count, seed, report=None, samples=6):
             wrong.append((number, [m.__name__ for m in mutations], found, document))
             if report:
                 report(wrong[-1])
+            if len(wrong) == enough:
+                return number + 1, taken, len(wrong), wrong
     return count, taken, len(wrong), wrong
 
 

@@ -141,7 +141,7 @@ TEST(Basin, InThreeMergedShardsHasTheFilesOfOneRun) {
 }
 
 TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
-    const std::string options = bar + "--grid phi=-3:3:24 --grid \"phi'=-8:8:24\" --t-max 10 --h 2e-4 ";
+    const std::string options = bar + "--grid phi=-3:3:24 --grid \"phi'=-8:8:24\" --t-max 10 --h 1e-4 ";
     const test::Folder whole, parts;
     ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
     const std::string out = " --out " + parts.path().string();
@@ -151,7 +151,7 @@ TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
         const test::Process child(
             {"/bin/sh", "-c",
              "exec " + std::string(SALTUS_EXE) + " basin " + options + "--threads 1 --shard " + part + out});
-        ::usleep(700000);
+        ::usleep(300000);
         child.send(SIGKILL);
         if (child.wait().code < 0) ++kills;
     }

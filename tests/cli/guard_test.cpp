@@ -11,7 +11,8 @@
 namespace saltus::cli::guard_test {
 namespace {
 
-constexpr int finished = 7;  // an exit code that nothing else uses
+constexpr int finished = 7;        // an exit code that nothing else uses
+constexpr double patience = 0.25;  // of the guard, in s; the program grants more
 
 /// Uses the processor for so many seconds without asking for interrupts.
 void compute(double seconds) {
@@ -23,7 +24,7 @@ void compute(double seconds) {
 TEST(Guard, EndsACommandThatDoesNotReact) {
     const auto command = [] {
         limit_time(0.01);
-        guard_interrupts();
+        guard_interrupts(patience);
         compute(100.0);
         std::exit(finished);
     };
@@ -33,10 +34,10 @@ TEST(Guard, EndsACommandThatDoesNotReact) {
 TEST(Guard, LetsACommandDeliverItsResults) {
     const auto command = [] {
         limit_time(0.01);
-        guard_interrupts();
+        guard_interrupts(patience);
         compute(0.1);
         const Delivering now;
-        compute(3.0);
+        compute(3.0 * patience);
         std::exit(finished);
     };
     EXPECT_EXIT(command(), testing::ExitedWithCode(finished), "^$");
@@ -44,8 +45,8 @@ TEST(Guard, LetsACommandDeliverItsResults) {
 
 TEST(Guard, LeavesACommandInPeaceThatNobodyInterrupts) {
     const auto command = [] {
-        guard_interrupts();
-        compute(2.5);
+        guard_interrupts(patience);
+        compute(3.0 * patience);
         std::exit(finished);
     };
     EXPECT_EXIT(command(), testing::ExitedWithCode(finished), "^$");

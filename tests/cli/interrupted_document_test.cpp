@@ -76,7 +76,7 @@ TEST(InterruptedDocument, IsCompleteAfterControlC) {
     for (const LongCommand& command : long_commands(folder)) {
         const test::Process process(words_of(command.line));
         process.wait_until_it_listens();
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
         process.send(SIGINT);
         expect_interrupted(command, process.wait());
     }

@@ -13,10 +13,18 @@ export function launch(executablePath) {
     return chromium.launch({ executablePath, args: quiet });
 }
 
+const contexts = new Map(); // by options: a window of the browser costs as much as several pages in it
+
+async function contextOf(browser, options) {
+    const key = JSON.stringify(options);
+    if (!contexts.has(key)) contexts.set(key, await browser.newContext(options));
+    return contexts.get(key);
+}
+
 export class Page {
     /// Opens a file; errors, warnings of the console and requests beyond the file itself are kept.
     static async open(browser, file, options = {}) {
-        const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, ...options });
+        const page = await (await contextOf(browser, { viewport: { width: 1200, height: 900 }, ...options })).newPage();
         const self = new Page();
         self.page = page;
         self.troubles = [];

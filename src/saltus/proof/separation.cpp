@@ -20,6 +20,10 @@ constexpr double least_margin = 1e-9;
 /// The program is solved a second time with the margin magnified by this factor, if the first solution does not pass
 /// the check: the pivoting ignores small margins otherwise.
 constexpr double margin_magnification = 1e8;
+/// `Program::has_no_solution` scales rows and columns to a size of about 1. A reduced cost up to `screening_rounding`
+/// is zero. Between this and `screening_gain`, and for pivots up to `screening_pivot`, it leaves the answer to the full
+/// solution. It never proves anything: a wrong answer leaves a separation undiscovered.
+constexpr double screening_rounding = 1e-13, screening_gain = 1e-9, screening_pivot = 1e-5;
 /// A ball of two vectors is replaced by a polygon with this number of corners around it. A coarser polygon misses
 /// directions; it never proves something false, since every direction is checked with the ball itself.
 constexpr int polygon_corners = 16;
@@ -54,53 +58,86 @@ class Program {
 public:
     Program(const ForceSet& forces, const std::vector<bool>& nonnegative, bool by_slope)
         : n_(static_cast<Index>(forces.loads.front().size())) {
-        if (by_slope) groups_ += 2 * static_cast<Index>(forces.slope->step.size());
-        for (const Friction& f : forces.sliders) groups_ += static_cast<Index>(f.groups.size());
-        for (const ForceCone& c : forces.cones) groups_ += static_cast<Index>(c.friction.groups.size());
-        upper_ = Vector::Ones(2 * n_ + 1 + groups_);
-        upper_.tail(groups_).setConstant(infinity);
+        Index groups = 0;
+        Index inequalities = static_cast<Index>(forces.cones.size() + (by_slope ? 1 : forces.loads.size()));
+        const auto count = [&](const Friction& f) {
+            groups += static_cast<Index>(f.groups.size());
+            for (const auto& g : f.groups) inequalities += g.size() == 1 ? 2 : polygon_corners;
+        };
+        for (const Friction& f : forces.sliders) count(f);
+        for (const ForceCone& c : forces.cones) count(c.friction);
+        if (by_slope) {
+            groups += 2 * static_cast<Index>(forces.slope->step.size());
+            inequalities += 2 * static_cast<Index>(forces.slope->step.size());
+        }
+        upper_ = Vector::Ones(2 * n_ + 1 + groups);
+        upper_.tail(groups).setConstant(infinity);
         for (Index k = 0; k < n_; ++k)
             if (static_cast<std::size_t>(k) < nonnegative.size() && nonnegative[static_cast<std::size_t>(k)])
                 upper_(n_ + k) = 0.0;
+        rows_ = Rows::Zero(inequalities, upper_.size());
         Index group = 2 * n_ + 1;
-        std::vector<Index> sliding;
         for (const Friction& f : forces.sliders)
-            for (const auto& g : f.groups) {
-                bound_group(g, group);
-                sliding.push_back(group++);
-            }
-        std::vector<IntervalVector> loads = forces.loads;
-        Vector moving = Vector::Zero(upper_.size());
+            for (const auto& g : f.groups) bound_group(g, group++);
+        const Index sliding = group - 2 * n_ - 1;
         if (by_slope) {
-            loads = {forces.slope->at_centre};
-            moving = add_load_slope(*forces.slope, group);
-        }
-        for (const IntervalVector& load : loads) {
-            Vector row = over_ends(load) + moving;
-            for (const Index s : sliding) row(s) = 1.0;
-            row(2 * n_) = size_of(load);
-            rows_.push_back(std::move(row));
+            const Vector reach = bound_slope(*forces.slope, group);
+            add_load(forces.slope->at_centre, sliding);
+            rows_.row(filled_ - 1).segment(group - reach.size(), reach.size()) = reach.transpose();
+        } else {
+            for (const IntervalVector& load : forces.loads) add_load(load, sliding);
         }
         for (const ForceCone& c : forces.cones) {
-            Vector row = over_ends(c.normal);
-            row(2 * n_) = size_of(c.normal);
-            for (const auto& g : c.friction.groups) {
-                bound_group(g, group);
-                row(group++) = 1.0;
-            }
-            rows_.push_back(std::move(row));
+            const Index first = group;
+            for (const auto& g : c.friction.groups) bound_group(g, group++);
+            add_ends(filled_, c.normal);
+            rows_(filled_, 2 * n_) = size_of(c.normal);
+            rows_.row(filled_++).segment(first, group - first).setOnes();
         }
+    }
+
+    /// True if no direction has a positive margin, up to rounding. All right-hand sides are 0, so the program asks for
+    /// a ray with t > 0 in { x >= 0 : rows·x <= 0 }. The simplex method begins with the slacks as basis, and every
+    /// exchange stays at x = 0. It ends with an unknown that may rise without limit: a direction exists. Or it ends
+    /// with multipliers y >= 0 of the rows for which no unknown has a positive reduced cost: none exists (Farkas). The
+    /// condensed tableau has one row for each basic unknown and one column for each other one; the reduced costs are
+    /// its last row. This costs about a tenth of `solve`, and most programs of a search by boxes have no solution.
+    bool has_no_solution() const {
+        const Index m = rows_.rows();
+        Rows T(m + 1, upper_.size());
+        Index columns = 0, margin = -1;
+        for (Index j = 0; j < upper_.size(); ++j) {
+            if (!(upper_(j) > 0.0) || !(rows_.col(j).cwiseAbs().maxCoeff() > 0.0)) continue;
+            if (j == 2 * n_) margin = columns;
+            T.col(columns++).head(m) = rows_.col(j);
+        }
+        T.conservativeResize(m + 1, columns);
+        if (margin < 0 || !T.topRows(m).allFinite()) return false;
+        for (int pass = 0; pass < 2; ++pass) {
+            for (Index i = 0; i < m; ++i)
+                if (const double size = T.row(i).cwiseAbs().maxCoeff(); size > 0.0) T.row(i) /= size;
+            for (Index j = 0; j < columns; ++j) T.col(j).head(m) /= T.col(j).head(m).cwiseAbs().maxCoeff();
+        }
+        T.row(m).setZero();
+        T(m, margin) = 1.0;
+        for (Index pivots = 0; pivots < 2 * (m + columns); ++pivots) {
+            Index entering = 0;
+            const double gain = T.row(m).maxCoeff(&entering);
+            if (!(gain > screening_rounding)) return true;
+            Index leaving = 0;
+            if (gain < screening_gain || !(T.col(entering).head(m).maxCoeff(&leaving) > screening_pivot)) return false;
+            exchange(T, leaving, entering);
+        }
+        return false;
     }
 
     /// Solves with the unknown magnified · t in the place of t. std::nullopt if the margin is not positive.
     std::optional<Vector> solve(double magnified) const {
-        const auto m = static_cast<Index>(rows_.size());
+        const Index m = rows_.rows();
         solvers::LinearProgram lp;
         lp.A = Matrix::Zero(m, upper_.size() + m);
-        for (Index i = 0; i < m; ++i) {
-            lp.A.row(i).head(upper_.size()) = rows_[static_cast<std::size_t>(i)].transpose();
-            lp.A(i, upper_.size() + i) = 1.0;
-        }
+        lp.A.leftCols(upper_.size()) = rows_;
+        lp.A.rightCols(m).diagonal().setOnes();
         lp.A.col(2 * n_) /= magnified;
         lp.b = Vector::Zero(m);
         lp.c = Vector::Zero(lp.A.cols());
@@ -115,21 +152,41 @@ public:
     }
 
 private:
-    /// The coefficients of Σ (factor v)_hi d⁺ − (factor v)_lo d⁻, added to `row`.
-    Vector over_ends(const IntervalVector& v, double factor = 1.0, Vector row = {}) {
-        if (row.size() == 0) row = Vector::Zero(upper_.size());
+    using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+    /// The unknowns of row r and of column c change places. Row r says x_r + Σ_j T_rj x_j = 0.
+    static void exchange(Rows& T, Index r, Index c) {
+        const double pivot = T(r, c);
+        for (Index i = 0; i < T.rows(); ++i) {
+            if (i == r) continue;
+            const double factor = T(i, c) / pivot;
+            if (factor != 0.0) T.row(i) -= factor * T.row(r);
+            T(i, c) = -factor;
+        }
+        T.row(r) /= pivot;
+        T(r, c) = 1.0 / pivot;
+    }
+
+    /// Adds the coefficients of Σ (factor v)_hi d⁺ − (factor v)_lo d⁻ to a row.
+    void add_ends(Index row, const IntervalVector& v, double factor = 1.0) {
         for (Index k = 0; k < n_; ++k) {
             const Interval x = v[static_cast<std::size_t>(k)] * Interval(factor);
             if (x.hi < infinity)
-                row(k) += x.hi;
+                rows_(row, k) += x.hi;
             else
                 upper_(k) = 0.0;
             if (x.lo > -infinity)
-                row(n_ + k) -= x.lo;
+                rows_(row, n_ + k) -= x.lo;
             else
                 upper_(n_ + k) = 0.0;
         }
-        return row;
+    }
+
+    /// The inequality of a load; the first `sliding` groups are those of the sliders.
+    void add_load(const IntervalVector& load, Index sliding) {
+        add_ends(filled_, load);
+        rows_(filled_, 2 * n_) = size_of(load);
+        rows_.row(filled_++).segment(2 * n_ + 1, sliding).setOnes();
     }
 
     /// The term of the position-dependent load, with the columns J_j of its slope:
@@ -137,25 +194,26 @@ private:
     ///     p_j >= d·J_j,  m_j >= −d·J_j,  p_j, m_j >= 0.
     /// Adds the inequalities of p and m and returns the coefficients of the sum. An unbounded step forces its p or m to
     /// be 0.
-    Vector add_load_slope(const LoadSlope& s, Index& group) {
-        Vector row = Vector::Zero(upper_.size());
+    Vector bound_slope(const LoadSlope& s, Index& group) {
+        Vector coefficients = Vector::Zero(2 * s.slope.cols());
+        Index at = 0;
         for (int j = 0; j < s.slope.cols(); ++j) {
             IntervalVector column;
             for (int i = 0; i < s.slope.rows(); ++i) column.push_back(s.slope(i, j));
             for (const double sign : {1.0, -1.0}) {
-                Vector bound = over_ends(column, sign);
-                bound(group) = -1.0;
-                rows_.push_back(std::move(bound));
+                add_ends(filled_, column, sign);
+                rows_(filled_++, group) = -1.0;
                 const Interval& step = s.step[static_cast<std::size_t>(j)];
                 const double reach = sign > 0.0 ? step.hi : -step.lo;
                 if (reach < infinity)
-                    row(group) = std::max(0.0, reach);
+                    coefficients(at) = std::max(0.0, reach);
                 else
                     upper_(group) = 0.0;
                 ++group;
+                ++at;
             }
         }
-        return row;
+        return coefficients;
     }
 
     /// Adds s >= ‖(v·d)_v‖. For one vector: s >= ±v·d. For two vectors: s >= (v₁·d cos a + v₂·d sin a)/cos(π/n) at the
@@ -163,25 +221,24 @@ private:
     void bound_group(const std::vector<IntervalVector>& g, Index s) {
         if (g.size() == 1) {
             for (const double sign : {1.0, -1.0}) {
-                Vector row = over_ends(g[0], sign);
-                row(s) = -1.0;
-                rows_.push_back(std::move(row));
+                add_ends(filled_, g[0], sign);
+                rows_(filled_++, s) = -1.0;
             }
             return;
         }
         const double outside = 1.0 / std::cos(std::numbers::pi / polygon_corners);
         for (int k = 0; k < polygon_corners; ++k) {
             const double angle = 2.0 * std::numbers::pi * k / polygon_corners;
-            Vector row = over_ends(g[0], outside * std::cos(angle));
-            row = over_ends(g[1], outside * std::sin(angle), std::move(row));
-            row(s) = -1.0;
-            rows_.push_back(std::move(row));
+            add_ends(filled_, g[0], outside * std::cos(angle));
+            add_ends(filled_, g[1], outside * std::sin(angle));
+            rows_(filled_++, s) = -1.0;
         }
     }
 
-    Index n_, groups_ = 0;
+    Index n_;
     Vector upper_;
-    std::vector<Vector> rows_;  // row·x <= 0
+    Rows rows_;         // rows·x <= 0
+    Index filled_ = 0;  // number of inequalities that rows_ contains so far
 };
 
 /// In one and two dimensions all directions are searched, up to rounding: (s, r) and (r, s) with s = ±1 and |r| <= 1.
@@ -352,6 +409,7 @@ std::optional<Vector> propose_separation(const ForceSet& forces, const std::vect
     }
     const auto solved = [&](bool by_slope) -> std::optional<Vector> {
         const Program program(forces, nonnegative, by_slope);
+        if (program.has_no_solution()) return std::nullopt;
         for (const double magnified : {1.0, margin_magnification}) {
             std::optional<Vector> d = program.solve(magnified);
             if (!d || !bounds_cones(forces, *d)) continue;

@@ -14,8 +14,10 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/problem/detail/memory_limit.hpp"
+#include "saltus/io/results/detail/hdf5_header.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
 #include "saltus/io/results/files.hpp"
+#include "saltus/io/results/hdf5_faults.hpp"
 
 #endif
 
@@ -60,7 +62,7 @@ const char* const damaged = "it may be cut short or damaged";
 class Reader {
 public:
     explicit Reader(const std::string& path)
-        : path_(path), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
+        : path_(path), reading_(path), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
         if (!file_) fail("cannot be opened as HDF5", damaged);
         std::error_code error;
         bytes_ = static_cast<double>(std::filesystem::file_size(path, error));
@@ -78,6 +80,13 @@ public:
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
             if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
         return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0;
+    }
+
+    /// Whether data that exist were ever written. FCLIB creates data without values, for example the reactions of a
+    /// problem whose solution is not known.
+    bool is_written(const std::string& name) const {
+        const Id set(open(name), H5Dclose);
+        return H5Dget_storage_size(set.get()) > 0;
     }
 
     std::vector<std::int64_t> integers(const std::string& name) const {
@@ -127,16 +136,35 @@ public:
     }
 
 private:
+    hid_t open(const std::string& name) const {
+        if (!has(name)) fail(name + " is missing");
+        if (const std::string why = hdf5::refusal_of_dataset(file_.get(), path_, name); !why.empty())
+            fail(name + " " + why, damaged);
+        const hid_t set = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
+        if (set < 0) fail(name + " cannot be opened", damaged);
+        return set;
+    }
+
+    /// Whether numbers have a form that some processor computes with. HDF5 converts any other form bit by bit, as the
+    /// file describes it.
+    static bool is_standard(hid_t type) {
+        for (const hid_t one :
+             {H5T_STD_I8LE, H5T_STD_I16LE, H5T_STD_I32LE, H5T_STD_I64LE, H5T_STD_U8LE, H5T_STD_U16LE, H5T_STD_U32LE,
+              H5T_STD_U64LE, H5T_STD_I16BE, H5T_STD_I32BE, H5T_STD_I64BE, H5T_STD_U16BE, H5T_STD_U32BE, H5T_STD_U64BE,
+              H5T_IEEE_F32LE, H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_IEEE_F64BE})
+            if (H5Tequal(type, one) > 0) return true;
+        return false;
+    }
+
     template <class T>
     std::vector<T> data(const std::string& name, H5T_class_t wanted, hid_t native, const char* what) const {
-        if (!has(name)) fail(name + " is missing");
-        const Id set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
-        if (!set) fail(name + " cannot be opened", damaged);
+        const Id set(open(name), H5Dclose);
         const Id type(H5Dget_type(set.get()), H5Tclose);
         const Id space(H5Dget_space(set.get()), H5Sclose);
         const Id creation(H5Dget_create_plist(set.get()), H5Pclose);
         if (!type || !space || !creation) fail(name + " cannot be read", damaged);
         if (H5Tget_class(type.get()) != wanted) fail(name + " does not contain " + what);
+        if (!is_standard(type.get())) fail(name + " contains " + what + " of an unusual form", damaged);
         const hssize_t count = H5Sget_simple_extent_npoints(space.get());
         if (count < 0) fail(name + " cannot be read", damaged);
         // A damaged file may announce any number of entries. Refuse more than the file has room for.
@@ -145,9 +173,9 @@ private:
         const double room = filters == 0 ? bytes_ : deflate_ratio * bytes_;
         const double size = static_cast<double>(count) * static_cast<double>(H5Tget_size(type.get()));
         if (size > room || static_cast<double>(count) * sizeof(T) > static_cast<double>(memory_limit))
-            fail(name + " announces " + std::to_string(count) + " numbers, more than the file can hold", damaged);
+            fail(name + " announces " + counted(ix(count), "number") + ", more than the file can hold", damaged);
         if (!hdf5::stores_what_it_announces(set.get(), creation.get(), size))
-            fail(name + " announces " + std::to_string(count) + " numbers and stores fewer", damaged);
+            fail(name + " announces " + counted(ix(count), "number") + " and stores fewer", damaged);
         std::vector<T> values(ix(count));
         if (count > 0 && H5Dread(set.get(), native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
             fail(name + " cannot be read", damaged);
@@ -155,6 +183,7 @@ private:
     }
 
     std::string path_;
+    ReadingHdf5 reading_;
     Id file_;
     double bytes_ = 0.0;
 };
@@ -295,12 +324,12 @@ void read_global(const Reader& in, const std::string& group, ContactProblem& res
 
 /// Reads reactions that the file contains. If λ of bilateral rows is missing then there is no solution.
 void read_solution(const Reader& in, ContactProblem& result) {
-    if (!in.has("solution/r")) return;
+    if (!in.has("solution/r") || !in.is_written("solution/r")) return;
     const std::size_t rows = std::get<solvers::FrictionProblem>(result.problem).q.size();
     const std::size_t contact_rows = ix(std::int64_t{result.contacts} * result.dimension);
     std::vector<double> r = in.finite("solution/r", contact_rows);
     if (rows > contact_rows) {
-        if (!in.has("solution/l")) return;
+        if (!in.has("solution/l") || !in.is_written("solution/l")) return;
         const std::vector<double> l = in.finite("solution/l", rows - contact_rows);
         r.insert(r.end(), l.begin(), l.end());
     }

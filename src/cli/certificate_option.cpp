@@ -74,7 +74,15 @@ constexpr int accepted = 0, refused = 1;
 
 }  // namespace
 
-void prepare_certificate(const CertificateOptions& options) {
+void prepare_certificate(const CertificateOptions& options, const std::string& out) {
+    if (!options.file.empty()) io::refuse_other_content(options.file, io::certificate_beginning, "a certificate");
+    for (const char* const result : {"certify.json", "contents.json"}) {
+        std::error_code error;
+        if (options.file.empty() || out.empty()) break;
+        if (fs::weakly_canonical(options.file, error) == fs::weakly_canonical(fs::path(out) / result, error))
+            throw Error("is a result file of --out and cannot be the certificate, too", {options.file, 0, 0},
+                        "name another file");
+    }
     if (!options.check) return;
     if (options.file.empty())
         throw Error("there is no certificate to check", {"--check", 0, 0}, "add --certificate FILE.json");

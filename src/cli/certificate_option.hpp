@@ -16,9 +16,10 @@ struct CertificateOptions {
     bool check = false;  ///< run the independent checker on it
 };
 
-/// Throws Error if --check is given without --certificate, or if the checker cannot be found. To be called before the
-/// computation.
-void prepare_certificate(const CertificateOptions& options);
+/// Throws Error if the file of --certificate exists and is not a certificate or is a result file of the folder
+/// `out` (may be empty), if --check is given without
+/// --certificate, or if the checker cannot be found. To be called before the computation.
+void prepare_certificate(const CertificateOptions& options, const std::string& out);
 
 /// Writes the certificate file (docs/certificate-format.md), says on standard error what it contains, and has it
 /// checked if this was asked for. A certificate with conditions that are not certified is not checked: it would be

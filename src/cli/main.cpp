@@ -38,6 +38,7 @@
 #include "saltus/io/model/model_keys.hpp"
 #include "saltus/io/model/model_schema.hpp"
 #include "saltus/io/report/device_report.hpp"
+#include "saltus/io/results/hdf5_faults.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/proof/theorem.hpp"
 
@@ -631,5 +632,6 @@ void ignore_write_signals() {
 int main(int argc, char** argv) {
     occupy_standard_streams();
     ignore_write_signals();
+    saltus::io::end_on_faults_of_hdf5(saltus::cli::bad_input);
     return saltus::cli::run(saltus::cli::join_report_file(argc - 1, argv + 1));
 }

@@ -43,6 +43,7 @@ int with_report(OutputOptions& options, const std::function<int()>& run) {
     page.quiet = options.json || options.quiet;
     page.with_results = options.report == default_report && !out.empty();
     page.out = page.with_results ? (fs::path(out) / default_report).string() : options.report;
+    refuse_page(page.out);
     if (!out.empty()) {
         const int code = run();
         page.results = {out};

@@ -56,6 +56,12 @@ TEST(ContinueCommand, ResumedLeavesTheSameFilesAsOneRun) {
     for (int k = 0; part.code == 130 && k < 20; ++k) {
         EXPECT_TRUE(std::filesystem::exists(folder.file("cut") + "/continue-state.json"));
         if (k == 0) {
+            const std::string state = "cut/continue-state.json", text = test::content_of(folder.file(state));
+            folder.write(state, text + " ");
+            const auto damaged = test::command(options + folder.file("cut") + " --resume");
+            EXPECT_EQ(damaged.code, 2);
+            EXPECT_NE(damaged.out.find("is not the file that its command wrote"), std::string::npos) << damaged.out;
+            folder.write(state, text);
             const auto other = test::command(options + folder.file("cut") + " --resume --set e=0.4");
             EXPECT_EQ(other.code, 2);
             EXPECT_NE(other.out.find("another model"), std::string::npos) << other.out;

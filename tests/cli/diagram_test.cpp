@@ -44,6 +44,26 @@ TEST(DiagramCommand, ResumedHasTheSamePointsAsOneRun) {
     }
 }
 
+/// One digit of a number that an interrupted run computed is changed.
+TEST(DiagramCommand, IsNotResumedFromAFileThatWasChanged) {
+    const test::Folder folder;
+    const std::string line =
+        ball + "--over Gamma=1.2:1.5:3 --period \"2*pi/w\" --transient 3 --keep 2 --quiet --out " + folder.file("run");
+    ASSERT_EQ(test::command(line).code, 0);
+    const std::string file = folder.file("run") + "/diagram.json", whole = test::content_of(file);
+    std::string changed = whole;
+    const std::size_t at = changed.find("\"section\"");
+    ASSERT_NE(at, std::string::npos);
+    char& digit = changed[changed.find_first_of("123456789", at)];
+    digit = digit == '9' ? '8' : '9';
+    folder.write("run/diagram.json", changed);
+    const auto run = test::command(line + " --resume");
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.out.find("diagram.json: is not the file that its command wrote"), std::string::npos) << run.out;
+    folder.write("run/diagram.json", whole);
+    EXPECT_EQ(test::command(line + " --resume").code, 0);
+}
+
 TEST(DiagramCommand, RefusesOptionsThatDoNotFit) {
     const auto refused = [](const std::string& options, const std::string& words) {
         const auto run = test::command(ball + options);

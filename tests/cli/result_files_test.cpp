@@ -73,6 +73,31 @@ TEST(ResultFiles, NeverReplaceTheModel) {
     EXPECT_EQ(contents(folder.path()), (std::map<std::string, std::string>{{"model.toml", before}}));
 }
 
+/// A page or a certificate whose path the user names replaces only an earlier page or certificate.
+TEST(ResultFiles, ThatTheUserNamesReplaceOnlyTheirOwnKind) {
+    const test::Folder folder;
+    fs::copy(model("rocking-bar"), folder.path() / "model.toml");
+    fs::copy(model("rocking-bar"), folder.path() / "model.html");
+    ASSERT_EQ(run("check model.toml --quiet --out run", folder.path()).code, 0);
+    const auto before = contents(folder.path()), results = contents(folder.path() / "run");
+    for (const char* const line :
+         {"check model.toml --quiet --report=model.toml", "check model.html --quiet --report model.html",
+          "check model.toml --quiet --out run --report=model.toml", "report run -o model.toml",
+          "report run -o run/check.json", "report run -o run/contents.json",
+          "certify model.toml --budget 1 --quiet --certificate model.toml",
+          "certify model.toml --budget 1 --quiet --certificate run/check.json",
+          "certify model.toml --budget 1 --quiet --out new --certificate new/certify.json"}) {
+        const Outcome r = run(line, folder.path());
+        EXPECT_EQ(r.code, 2) << line << r.out;
+        EXPECT_NE(r.out.find("name another file"), std::string::npos) << line << r.out;
+    }
+    EXPECT_EQ(contents(folder.path()), before);
+    EXPECT_EQ(contents(folder.path() / "run"), results);
+    for (const std::string line : {"check model.toml --quiet --report=page.html",
+                                   "certify model.toml --budget 1 --quiet --certificate certificate.json"})
+        for (int k = 0; k < 2; ++k) EXPECT_NE(run(line, folder.path()).code, 2) << line;
+}
+
 TEST(ResultFiles, AreNotMixedWithThoseOfAnotherProcess) {
     const test::Folder folder;
     const int descriptor = ::open(folder.path().c_str(), O_RDONLY | O_DIRECTORY);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <optional>
@@ -115,6 +116,10 @@ public:
     Maker& reals(const std::string& name, const Numbers& values) {
         return write(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.size(), values.data());
     }
+    /// Numbers that are announced and have no values.
+    Maker& unwritten(const std::string& name, std::size_t count) {
+        return write(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, nullptr);
+    }
     Maker& matrix(const std::string& name, int m, int n, int nz, const std::vector<int>& p, const std::vector<int>& i,
                   const Numbers& x) {
         integers(name + "/m", {m}).integers(name + "/n", {n}).integers(name + "/nz", {nz});
@@ -127,7 +132,7 @@ private:
         const hsize_t size = count;
         const hid_t space = H5Screate_simple(1, &size, nullptr);
         const hid_t set = H5Dcreate2(file_, name.c_str(), stored, space, links_, H5P_DEFAULT, H5P_DEFAULT);
-        if (count > 0) H5Dwrite(set, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+        if (count > 0 && values != nullptr) H5Dwrite(set, native, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
         H5Dclose(set);
         H5Sclose(space);
         return *this;
@@ -308,6 +313,23 @@ TEST(Fclib, ReadsBilateralRowsOfALocalProblem) {
     EXPECT_EQ(f.laws[1].kind, LawKind::bilateral);
     ASSERT_TRUE(p.solution);
     EXPECT_EQ(*p.solution, (Vector(4) << 1, 2, 3, 4).finished());
+}
+
+TEST(Fclib, ReadsAProblemWhoseSolutionWasCreatedAndNeverWritten) {
+    const test::Folder folder;
+    {
+        Maker m(folder.file("a"));
+        add_local_with_bilateral(m).unwritten("solution/r", 2);
+    }
+    const ContactProblem p = io::read_problem(folder.file("a"));
+    EXPECT_EQ(p.contacts, 1);
+    EXPECT_FALSE(p.solution);
+    // Data of the problem itself must have values.
+    EXPECT_EQ(refusal_with([](Maker& m) {
+                  const std::string g = "fclib_local/";
+                  m.integers(g + "spacedim", {2}).matrix(g + "W", 2, 2, 0, {}, {}, {}).unwritten(g + "vectors/mu", 1);
+              }),
+              "fclib_local/vectors/mu announces 1 number and stores fewer; it may be cut short or damaged");
 }
 
 TEST(Fclib, SolvesALocalProblemWithBilateralRowsLikeTheOneWithoutThem) {
@@ -504,6 +526,120 @@ TEST(Fclib, RefusesInconsistentData) {
               "fclib_local/vectors/q has 1 number, not 2");
     EXPECT_EQ(refusal_with([&](Maker& m) { rest(m).matrix(g + "W", 2, 2, 0, {}, {}, {}).reals("solution/r", {1}); }),
               "solution/r has 1 number, not 2");
+}
+
+namespace {
+
+/// Writes mu of a local problem otherwise than HDF5 does by itself, then reads the file. The creation list describes
+/// the dataset, `type` its numbers; `replace` bytes of the finished file (pairs of old and new).
+class OtherMu {
+public:
+    OtherMu() : creation_(H5Pcreate(H5P_DATASET_CREATE)), access_(H5Pcreate(H5P_FILE_ACCESS)) {}
+    ~OtherMu() {
+        H5Pclose(creation_);
+        H5Pclose(access_);
+    }
+    OtherMu(const OtherMu&) = delete;
+    OtherMu& operator=(const OtherMu&) = delete;
+
+    hid_t creation() const { return creation_; }
+    /// The newest formats in place of the oldest.
+    void newest() const { H5Pset_libver_bounds(access_, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST); }
+    void chunks(hsize_t size) const { H5Pset_chunk(creation_, 1, &size); }
+
+    std::string refusal(hid_t type = H5T_IEEE_F64LE, const std::string& old_bytes = {},
+                        const std::string& new_bytes = {}) const {
+        const test::Folder folder;
+        const std::string path = folder.file("a"), name = "fclib_local/vectors/mu";
+        make_local(path, -2);
+        const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access_);
+        H5Ldelete(file, name.c_str(), H5P_DEFAULT);
+        const hsize_t size = 1, most = H5S_UNLIMITED;
+        const double mu = 0.25;
+        const bool grows = H5Pget_layout(creation_) == H5D_CHUNKED;
+        const hid_t space = H5Screate_simple(1, &size, grows ? &most : nullptr);
+        const hid_t set = H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, creation_, H5P_DEFAULT);
+        H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &mu);
+        H5Dclose(set);
+        H5Sclose(space);
+        H5Fclose(file);
+        if (!old_bytes.empty()) {
+            std::string bytes = test::content_of(path);
+            const std::size_t at = bytes.find(old_bytes);
+            EXPECT_NE(at, std::string::npos);
+            EXPECT_EQ(bytes.find(old_bytes, at + 1), std::string::npos);
+            folder.write("a", bytes.replace(at, old_bytes.size(), new_bytes));
+        }
+        return fclib_test::refusal(path);
+    }
+
+private:
+    hid_t creation_, access_;
+};
+
+/// Little-endian numbers of 32 bits, as the header of a dataset has them.
+std::string words(const std::vector<std::uint32_t>& values) {
+    std::string bytes;
+    for (const std::uint32_t value : values)
+        for (unsigned k = 0; k < 4; ++k) bytes += static_cast<char>(value >> 8U * k & 0xFFU);
+    return bytes;
+}
+
+const char* const damaged_remedy = "; it may be cut short or damaged";
+
+}  // namespace
+
+TEST(Fclib, ReadsChunksAndCompressedNumbersInOldAndNewFormats) {
+    for (const bool newest : {false, true})
+        for (const bool compressed : {false, true}) {
+            const OtherMu mu;
+            if (newest) mu.newest();
+            mu.chunks(7777);
+            if (compressed) H5Pset_shuffle(mu.creation());
+            if (compressed) H5Pset_deflate(mu.creation(), 6);
+            EXPECT_EQ(mu.refusal(), "accepted");
+        }
+    for (const hid_t type : {H5T_IEEE_F32LE, H5T_IEEE_F64BE}) EXPECT_EQ(OtherMu().refusal(type), "accepted");
+}
+
+TEST(Fclib, RefusesHeadersThatHdf5DoesNotCheck) {
+    const std::string name = "fclib_local/vectors/mu ";
+    const OtherMu mu;
+    mu.chunks(7777);
+    const std::string good = words({7777, 8});
+    const auto refusal = [&](const std::string& bad) { return mu.refusal(H5T_IEEE_F64LE, good, bad); };
+    EXPECT_EQ(refusal(words({0, 8})), name + "has chunks of size zero" + damaged_remedy);
+    EXPECT_EQ(refusal(words({0x40000000, 8})), name + "has chunks of more than 4 GiB" + damaged_remedy);
+    EXPECT_EQ(refusal(words({7777, 4})), name + "has chunks that do not fit its numbers" + damaged_remedy);
+}
+
+TEST(Fclib, RefusesFiltersAndNumbersThatNoWriterOfFclibUses) {
+    const std::string name = "fclib_local/vectors/mu ";
+    const OtherMu filtered;
+    filtered.chunks(7777);
+    H5Pset_nbit(filtered.creation());
+    EXPECT_EQ(filtered.refusal(), name + "has a filter other than deflate, shuffle and fletcher32" + damaged_remedy);
+    const hid_t odd = H5Tcopy(H5T_IEEE_F64LE);
+    H5Tset_ebias(odd, 1000);
+    EXPECT_EQ(OtherMu().refusal(odd), name + "contains floating-point numbers of an unusual form" + damaged_remedy);
+    H5Tclose(odd);
+}
+
+TEST(Fclib, RefusesDataOutsideTheFile) {
+    const test::Folder folder;
+    const std::string name = "fclib_local/vectors/mu ", other = folder.write("other", std::string(8, '\0'));
+    const OtherMu mu;
+    H5Pset_external(mu.creation(), other.c_str(), 0, 8);
+    EXPECT_EQ(mu.refusal(), name + "is stored in other files" + damaged_remedy);
+
+    make_local(folder.file("a"), -2);
+    make_local(folder.file("b"), -2);
+    const hid_t file = H5Fopen(folder.file("a").c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Ldelete(file, "fclib_local/vectors/mu", H5P_DEFAULT);
+    H5Lcreate_external(folder.file("b").c_str(), "fclib_local/vectors/mu", file, "fclib_local/vectors/mu", H5P_DEFAULT,
+                       H5P_DEFAULT);
+    H5Fclose(file);
+    EXPECT_EQ(refusal(folder.file("a")), name + "is in another file" + damaged_remedy);
 }
 
 TEST(Fclib, RefusesFilesCutShortOrDamaged) {

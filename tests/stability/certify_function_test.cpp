@@ -400,6 +400,17 @@ TEST(CertifyFunction, LevelsInTheSummaryAreThoseOfTheFunction) {
     EXPECT_NE(c.summary.find("{ V < V_e + 0.0953361 }"), std::string::npos) << c.summary;
 }
 
+TEST(CertifyFunction, OfMassPointsIsRefusedBecauseTheyHaveNoExpressions) {
+    const model::Model m = test::shipped("crawling-skeleton");
+    try {
+        certify(m, {}, with("T + U"));
+        ADD_FAILURE() << "was accepted";
+    } catch (const Error& e) {
+        EXPECT_EQ(e.place().file, "--V");
+        EXPECT_NE(e.message().find("equations that are not expressions"), std::string::npos) << e.message();
+    }
+}
+
 TEST(CertifyFunction, AWrongExpressionIsAnErrorWithItsPlace) {
     const model::Model m = from_text(oscillator);
     for (const char* const V : {"T + y", "T + t", "3", "T +", "T + k/2*x^2 + sin(t)"}) {

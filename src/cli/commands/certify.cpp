@@ -87,7 +87,7 @@ int certify(const CertifyCommand& c) {
         throw Error("the budget is " + std::to_string(c.budget) + ", it must be at least 1", {"--budget", 0, 0});
     if (c.V_given && c.V.find_first_not_of(" \t") == std::string::npos)
         throw Error("--V is empty", {"--V", 0, 0}, "write a function of the state, such as \"T + U\"");
-    prepare_certificate(c.certificate);
+    prepare_certificate(c.certificate, c.common.out);
     // The initial state is where the search for the equilibrium begins, no more.
     Common common = c.common;
     common.project_initial = true;

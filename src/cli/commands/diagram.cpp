@@ -2,8 +2,8 @@
 #include "cli/commands/diagram.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <optional>
+#include <utility>
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
@@ -78,7 +78,8 @@ const char* sweep_name(orbit::Sweep sweep) {
     return sweep == orbit::Sweep::restart ? "restart" : sweep == orbit::Sweep::up ? "up" : "down";
 }
 
-std::string diagram_file(const DiagramCommand& c) { return c.common.out + "/diagram.json"; }
+constexpr const char* diagram_name = "diagram.json";
+std::string diagram_file(const DiagramCommand& c) { return c.common.out + "/" + diagram_name; }
 
 /// The document of the interrupted run that --resume continues.
 std::string earlier_document(const DiagramCommand& c, const std::vector<orbit::Sweep>& sweeps) {
@@ -87,9 +88,9 @@ std::string earlier_document(const DiagramCommand& c, const std::vector<orbit::S
     if (!c.section.empty() && sweeps.front() != orbit::Sweep::restart)
         throw Error("a sweep with --section cannot be resumed", {"--resume", 0, 0},
                     "the end of each motion is not stored; run it without --resume");
-    std::ifstream in(diagram_file(c), std::ios::binary);
-    if (!in) throw Error("cannot be read", {diagram_file(c), 0, 0}, "run the command without --resume first");
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    std::optional<std::string> document = io::read_result(c.common.out, diagram_name);
+    if (!document) throw Error("cannot be read", {diagram_file(c), 0, 0}, "run the command without --resume first");
+    return std::move(*document);
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ int diagram(const DiagramCommand& c) {
     const auto json = [&] { return document_of(io::diagram_json(report), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
-                 folder.add("diagram.json", json());
+                 folder.add(diagram_name, json());
                  folder.add("diagram.csv", io::diagram_points_csv(report));
                  folder.add("diagram-values.csv", io::diagram_columns_csv(report));
              },

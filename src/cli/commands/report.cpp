@@ -11,20 +11,24 @@
 
 namespace saltus::cli {
 
+namespace fs = std::filesystem;
+
+void refuse_page(const std::string& path) {
+    std::error_code error;
+    if (fs::path(path).filename().empty() || fs::is_directory(path, error))
+        throw Error("is a folder", {path, 0, 0},
+                    "name the file, for example " + (fs::path(path) / "report.html").string());
+    io::refuse_other_content(path, io::page_beginning, "a page");
+}
+
 int report(const ReportCommand& c) {
-    namespace fs = std::filesystem;
+    refuse_page(c.out);
     io::Report r = io::read_results(c.results, c.model);
     if (!c.title.empty()) r.title = c.title;
     if (c.hide_sources)
         for (io::ReportPart& part : r.parts) part.source.clear(), part.name.clear();
     const std::string html = c.plain ? io::static_report_html(r) : io::report_html(r);
     const fs::path path(c.out);
-    std::error_code error;
-    for (const std::string& input : c.results)
-        if (fs::equivalent(path, input, error))
-            throw Error("is read by this command and would be replaced", {c.out, 0, 0}, "name another file");
-    if (path.filename().empty() || fs::is_directory(path, error))
-        throw Error("is a folder", {c.out, 0, 0}, "name the file, for example " + (path / "report.html").string());
     const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
     if (c.with_results) {
         io::ResultFolder results(folder, io::page_command);

@@ -17,6 +17,9 @@ struct ReportCommand {
     bool hide_sources = false;         ///< do not print paths of the results, which are temporary
 };
 
+/// Throws Error if `path` exists and is not a page: a page replaces only a page. To be called before the computation.
+void refuse_page(const std::string& path);
+
 /// Writes the page and returns the exit code.
 int report(const ReportCommand& command);
 

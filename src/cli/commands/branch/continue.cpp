@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <vector>
 
 #include "cli/interrupt.hpp"
@@ -134,12 +133,11 @@ orbit::BranchRecord earlier_record(const ContinueCommand& c, const std::string& 
     const std::string& folder = c.orbit.common.out;
     if (folder.empty()) throw Error("needs the result folder of the interrupted run", {"--resume", 0, 0}, "give --out");
     const std::string path = folder + "/" + io::branch_record_name;
-    std::ifstream in(path, std::ios::binary);
-    if (!in)
+    const std::optional<std::string> text = io::read_result(folder, io::branch_record_name);
+    if (!text)
         throw Error("cannot be read: the run in this folder is complete, or there is none", {path, 0, 0},
                     "run the command without --resume");
-    return io::read_branch_record({std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()}, identity,
-                                  path);
+    return io::read_branch_record(*text, identity, path);
 }
 
 int code_of(const orbit::Branches& b, bool cut_short) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// Results as one HTML page that needs nothing but a browser.
@@ -42,6 +43,9 @@ struct Report {
 
 /// The document of a report: one JSON object (docs/report.md). It carries the version of the library.
 std::string report_json(const Report& report);
+
+/// The first bytes of every page.
+inline constexpr std::string_view page_beginning = "<!doctype html>";
 
 /// The page. It is interactive if the library was built with Node; otherwise it has static plots and says so.
 std::string report_html(const Report& report);

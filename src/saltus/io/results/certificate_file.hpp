@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace saltus::io {
 
 struct LoadedModel;  // load_model.hpp
+
+/// The first bytes of every certificate file.
+inline constexpr std::string_view certificate_beginning = "{\"format\":\"saltus certificate\"";
 
 /// The certificate file of docs/certificate-format.md as one JSON document: the text of the model with its hash and
 /// parameters, the statement, and the claims of each condition. Throws Error if the model file is not valid UTF-8,

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 #include "saltus/base/error.hpp"
@@ -57,6 +58,17 @@ void refuse_special_file(const std::string& path) {
         default: what = "is a device"; break;
     }
     throw Error(std::string(what) + ", which a result does not replace", {path, 0, 0}, "name a plain file");
+}
+
+void refuse_other_content(const std::string& path, std::string_view beginning, const std::string& kind) {
+    refuse_special_file(path);
+    std::ifstream in(path, std::ios::binary);
+    std::string found(beginning.size(), '\0');
+    in.read(found.data(), static_cast<std::streamsize>(found.size()));
+    found.resize(static_cast<std::size_t>(in.gcount()));
+    if (found.empty() || found == beginning) return;
+    throw Error("is a file that " + kind + " would replace, and is not " + kind + " itself", {path, 0, 0},
+                "name another file, or remove this one");
 }
 
 void make_folder(const std::string& folder) {

@@ -31,6 +31,11 @@ int write_all(int descriptor, std::string_view bytes);
 /// must not be replaced by a result.
 void refuse_special_file(const std::string& path);
 
+/// The same, and throws Error if `path` is a file that is not empty and does not begin with `beginning`: a result whose
+/// path the user names replaces only an earlier result of its kind, never a model or another input. `kind` is the
+/// noun: "a page".
+void refuse_other_content(const std::string& path, std::string_view beginning, const std::string& kind);
+
 /// Creates a folder and those that contain it, if they do not exist. Throws Error if this is impossible.
 void make_folder(const std::string& folder);
 

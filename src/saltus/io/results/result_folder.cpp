@@ -242,12 +242,33 @@ void ResultFolder::publish() {
     move_complete_set(folder_);
 }
 
-void check_results(const std::string& folder) {
+namespace {
+
+void complete_published_set(const std::string& folder) {
     std::error_code error;
-    if (fs::exists(fs::path(folder) / complete_name, error)) {
-        const FolderLock lock(folder);
-        move_complete_set(folder);
-    }
+    if (!fs::exists(fs::path(folder) / complete_name, error)) return;
+    const FolderLock lock(folder);
+    move_complete_set(folder);
+}
+
+}  // namespace
+
+std::optional<std::string> read_result(const std::string& folder, const std::string& name) {
+    complete_published_set(folder);
+    const fs::path path = fs::path(folder) / name;
+    std::optional<std::string> bytes = bytes_of(path);
+    if (!bytes) return std::nullopt;
+    const std::vector<Listed> list = read_contents(fs::path(folder) / contents_name);
+    const std::string sum = sum_text(fnv1a(*bytes));
+    if (std::none_of(list.begin(), list.end(), [&](const Listed& f) { return f.name == name && f.sum == sum; }))
+        throw Error("is not the file that its command wrote: " + std::string(contents_name) +
+                        " lists no file with this name and this checksum",
+                    {path.string(), 0, 0}, "it may be damaged; run the command without --resume");
+    return bytes;
+}
+
+void check_results(const std::string& folder) {
+    complete_published_set(folder);
     for (const Listed& f : read_contents(fs::path(folder) / contents_name)) {
         const std::optional<std::string> sum = sum_of(fs::path(folder) / f.name);
         if (sum && *sum != f.sum)

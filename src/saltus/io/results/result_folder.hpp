@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,11 @@ inline constexpr const char* page_command = "page";
 /// files of different runs would be shown as one. A folder without `contents.json` is accepted, and so is a missing
 /// file.
 void check_results(const std::string& folder);
+
+/// The content of one file of a folder, for a command that goes on from it. First completes a set that a killed command
+/// left. No value if there is no such plain file. Throws Error if `contents.json` does not list the file with the
+/// checksum that it has: wrong numbers would pass for computed ones.
+std::optional<std::string> read_result(const std::string& folder, const std::string& name);
 
 /// The command line that wrote each file of a folder, by file name. Files whose command line is unknown are missing.
 std::map<std::string, std::string> command_lines(const std::string& folder);

@@ -14,6 +14,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/problem/fclib.hpp"
+#include "saltus/io/results/detail/hdf5_header.hpp"
 
 namespace saltus::io::hdf5 {
 
@@ -237,7 +238,7 @@ hid_t TableReader::open(const std::string& path) {
 }
 
 TableReader::TableReader(const std::string& path)
-    : path_(path), file_(open(path), H5Fclose), bytes_(fs::file_size(path)) {}
+    : path_(path), reading_(path), file_(open(path), H5Fclose), bytes_(fs::file_size(path)) {}
 
 void TableReader::fail(const std::string& message, const std::string& remedy) const {
     throw Error(message, {path_, 0, 0}, remedy);
@@ -293,6 +294,8 @@ hid_t TableReader::open_dataset(const std::string& name) const {
         if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0)
             fail_damaged(name.substr(0, slash) + " is missing");
     if (H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) <= 0) fail_damaged(name + " is missing");
+    if (const std::string why = refusal_of_dataset(file_.get(), path_, name); !why.empty())
+        fail_damaged(name + " " + why);
     const hid_t set = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
     if (set < 0) fail_damaged(name + " cannot be read");
     return set;
@@ -302,6 +305,7 @@ std::uint64_t TableReader::announced_rows(const std::string& name) const {
     for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
         if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return 0;
     if (H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) <= 0) return 0;
+    if (!refusal_of_dataset(file_.get(), path_, name).empty()) return 0;
     const Id set(H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT), H5Dclose);
     if (!set) return 0;
     const Id space(H5Dget_space(set.get()), H5Sclose);

@@ -12,6 +12,7 @@
 #include "saltus/io/results/detail/hdf5_descriptor.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
 #include "saltus/io/results/fnv1a.hpp"
+#include "saltus/io/results/hdf5_faults.hpp"
 
 /// Tables in HDF5: columns of numbers, words and texts, and attributes. Everything is under a checksum, so that damage
 /// is detected: metadata under the checksums of HDF5, each column under an FNV-1a hash of its bytes in its attribute
@@ -111,6 +112,7 @@ private:
     void column(const std::string& name, hid_t wanted, std::vector<T>& values) const;
 
     std::string path_;
+    ReadingHdf5 reading_;
     Id file_;
     std::uint64_t bytes_;  ///< size of the file: no column can be larger
 };

@@ -718,7 +718,11 @@ std::optional<Certificate> certify_by_energy(const model::Model& model, StateFun
 Certificate certify_with_function(const model::Model& model, std::optional<Theorem> theorem,
                                   const CertifyOptions& options) {
     const bool instability = theorem && *theorem == Theorem::instability;
-    model::refuse_elements(model, instability ? model::Analysis::instability : model::Analysis::attractivity);
+    const model::Analysis analysis = instability ? model::Analysis::instability : model::Analysis::attractivity;
+    model::refuse_elements(model, analysis);
+    // V is an expression over the graph of the model, which a system of mass points does not have.
+    if (model::has_feature(model, model::Feature::no_formulas))
+        model::refuse_unsupported(model, analysis, {"--V", 0, 0});
     StateFunction V = StateFunction::read(model, options.V);
     if (const std::optional<EnergyForm>& energy = V.energy()) {
         const Theorem fits = energy->factor > 0.0 ? Theorem::attractivity : Theorem::instability;

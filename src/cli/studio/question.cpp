@@ -45,7 +45,12 @@ const std::map<std::string, std::vector<std::string>>& allowed_words() {
         {"equilibria", {"--at", "--region", "--time"}},
         {"certify", {"--theorem", "--at", "--budget"}},
         {"basin", {"--grid", "--t-max", "--method", "--h", "--no-certify", "--refine", "--paths"}},
-        {"orbit", {"--period", "--section", "--multiple", "--settle", "--guess", "--search"}},
+        {"orbit", {"--period", "--section", "--symmetry", "--multiple", "--settle", "--guess", "--search"}},
+        {"continue",
+         {"--over", "--and", "--equilibria", "--step", "--points", "--doublings", "--period", "--section", "--symmetry",
+          "--multiple", "--settle", "--guess"}},
+        {"diagram",
+         {"--over", "--period", "--section", "--transient", "--keep", "--sweep", "--exponents", "--t-max"}},
         {"compare", {"--t-end", "--h", "--refinements"}},
     };
     return words;

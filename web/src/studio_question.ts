@@ -6,7 +6,7 @@ import type { Known } from "./motion_view";
 import type { Motion, Part } from "./report_document";
 import { copyable } from "./studio_copy";
 import { commandLine, type Form, get, type Job, type Option, post, pythonLine, type StudioModel } from "./studio_requests";
-import { views } from "./views";
+import { resultView } from "./views";
 
 /// What the other parts of the page know when a question is asked.
 export interface Asked {
@@ -321,6 +321,6 @@ class CommandForm {
 
     private show(): void {
         const known = { ...knownOf(this.allParts()), onPick: this.onPick };
-        this.result.replaceChildren(...this.parts.map((p) => (views[p.kind] ?? views.other)(p.data, known)));
+        this.result.replaceChildren(...this.parts.map((p) => resultView(p, known)));
     }
 }

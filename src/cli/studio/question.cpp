@@ -290,7 +290,8 @@ void Questions::compute(const std::shared_ptr<Run>& run) {
                      : code == bad_input                            ? "refused"
                      : code == interrupted || run->cancelled.load() ? "cancelled"
                                                                     : "failed";
-        if (fs::exists(out) && !fs::is_empty(out)) {
+        // A run that was cancelled may leave a checkpoint, but no results and no list of them.
+        if (fs::exists(out / "contents.json")) {
             io::Report report = io::read_results({out.string()});
             for (io::ReportPart& part : report.parts) {
                 part.command = run->line();

@@ -123,7 +123,7 @@ class Model:
         return self._ask("equilibria", options)
 
     def certify(self, **options):
-        """Is rest attractive? `saltus certify`; for a model with [control]: does the controller reach its goal?"""
+        """Is rest attractive? `saltus certify`. For a model with [control]: Does the controller reach its goal?"""
         return self._ask("certify", options)
 
     def orbit(self, **options):

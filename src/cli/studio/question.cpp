@@ -49,8 +49,7 @@ const std::map<std::string, std::vector<std::string>>& allowed_words() {
         {"continue",
          {"--over", "--and", "--equilibria", "--step", "--points", "--doublings", "--period", "--section", "--symmetry",
           "--multiple", "--settle", "--guess"}},
-        {"diagram",
-         {"--over", "--period", "--section", "--transient", "--keep", "--sweep", "--exponents", "--t-max"}},
+        {"diagram", {"--over", "--period", "--section", "--transient", "--keep", "--sweep", "--exponents", "--t-max"}},
         {"compare", {"--t-end", "--h", "--refinements"}},
     };
     return words;

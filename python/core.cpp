@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -156,11 +159,14 @@ public:
     void write(const std::string& path) const { io::write_trajectory(path, motion_, &balance_); }
 
 private:
-    /// Calls `take` for each row with the quantities there; null if the motion has no arc or no model.
+    /// Calls `take` for each row with the quantities there; null if the motion has no arc.
     template <class Take>
     void for_each_row(const Table& table, Take take) const {
+        if (!model_)
+            throw Error("this motion has no model, which forces and gaps need", {},
+                        "keep model.toml, which --out writes, beside trajectory.h5");
         const std::size_t n = motion_.coordinates.size(), rows = table.t.size();
-        if (!model_ || motion_.arcs.empty()) {
+        if (motion_.arcs.empty()) {
             for (std::size_t k = 0; k < rows; ++k) take(k, nullptr);
             return;
         }
@@ -250,10 +256,23 @@ std::unique_ptr<Motion> simulate(const Loaded& model, const cli::SimulateCommand
     return std::make_unique<Motion>(model, std::move(motion), std::move(balance), plan.t_end);
 }
 
+/// The model of a stored motion: the file model.toml beside it, if the motion was computed with it. Otherwise null.
+Loaded model_beside(const std::string& path, const trajectory::Trajectory& motion) {
+    const std::filesystem::path file = std::filesystem::path(path).parent_path() / "model.toml";
+    std::ifstream in(file, std::ios::binary);
+    if (!in) return nullptr;
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    model::BuildOptions build = io::build_options_in(motion.options);
+    if (motion.model_hash.empty() || io::model_hash(text, build.set) != motion.model_hash) return nullptr;
+    constexpr bool project_initial = true;  // forces and gaps need the equations, not the initial state of the model
+    return load(text, file.string(), build.set, build.perturbed, project_initial);
+}
+
 std::unique_ptr<Motion> read_motion(const Loaded& model, const std::string& path) {
     trajectory::Trajectory motion = io::read_trajectory(path);
     const double t_end = motion.end.t;
-    return std::make_unique<Motion>(model, std::move(motion), io::read_balance(path), t_end);
+    const Loaded known = model ? model : model_beside(path, motion);
+    return std::make_unique<Motion>(known, std::move(motion), io::read_balance(path), t_end);
 }
 
 std::vector<std::string> names_of(const std::vector<trajectory::Element>& elements) {

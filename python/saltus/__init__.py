@@ -15,11 +15,11 @@ from . import _core
 from ._build import System, linear
 from ._error import Error, Failure
 from ._model import Basin, Model, Sensitivity, load, model
-from ._motion import Motion, State
+from ._motion import Events, Motion, State
 from ._native import NativeModel, native
 from ._result import Record, Result
 from ._stored import open
 
 __version__ = _core.version
-__all__ = ["Basin", "Error", "Failure", "Model", "Motion", "NativeModel", "Record", "Result", "Sensitivity", "State", "System",
+__all__ = ["Basin", "Error", "Events", "Failure", "Model", "Motion", "NativeModel", "Record", "Result", "Sensitivity", "State", "System",
            "linear", "load", "model", "native", "open"]

@@ -23,6 +23,11 @@ class Error(ValueError):
         return Error, (self.message, self.file, self.line, self.column, self.remedy)
 
 
+def not_finite(name, value):
+    """The Error about a number that is infinite or not a number."""
+    return Error(f"{name or 'a value'} is {value}, it must be finite")
+
+
 class Failure(RuntimeError):
     """A numerical outcome that is not a success, from `raise_if_failed()`. `result` is what was computed."""
 

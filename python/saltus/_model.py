@@ -2,6 +2,7 @@
 """Models, and the questions that can be asked of them."""
 
 import csv
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -9,17 +10,19 @@ from pathlib import Path
 import numpy as np
 
 from . import _core
-from ._error import Error
+from ._error import Error, not_finite
 from ._motion import Motion
-from ._program import option_words, run
+from ._program import option_name, option_words, run
 from ._progress import bar
 from ._result import Result
 
 
-def _value(value):
+def _value(value, name=""):
     """A parameter value as the program reads it."""
     if hasattr(value, "item"):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise not_finite(name, value)
     return repr(value) if isinstance(value, float) else str(value)
 
 
@@ -35,7 +38,7 @@ class Model:
 
     def __init__(self, text, file="model.toml", /, **parameters):
         self.text, self.file = text, file
-        self._set = {name: _value(value) for name, value in parameters.items()}
+        self._set = {name: _value(value, name) for name, value in parameters.items()}
         self._core = _core.load(text, file, list(self._set.items()))
 
     @property
@@ -120,17 +123,19 @@ class Model:
         return self._ask("equilibria", options)
 
     def certify(self, **options):
-        """Is rest attractive? `saltus certify`; for a model with [control]: does the controller reach its goal?"""
+        """Is rest attractive? `saltus certify`. For a model with [control]: Does the controller reach its goal?"""
         return self._ask("certify", options)
 
     def orbit(self, **options):
         """What does it do in the long run? A periodic orbit and its multipliers: `saltus orbit`."""
         return self._ask("orbit", options)
 
-    def branch(self, over, **options):
+    def continue_(self, over, **options):
         """Periodic orbits or equilibria over a parameter: `saltus continue`. `over` is "A=0.02:1.5"; the option --and is
-        given as `**{"and": "w=0.9:1.1"}`."""
+        given as `and_="w=0.9:1.1"`."""
         return self._ask("continue", {"over": over, **options})
+
+    branch = continue_
 
     def diagram(self, over, **options):
         """Long motions for many values of a parameter: `saltus diagram`. `over` is "A=0.02:1.5:200"."""
@@ -171,14 +176,28 @@ class Model:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 document, code = run(self._words(command, options, folder), progress=progress)
-            except Error as e:  # name the user's file, not its copy
-                if e.file.startswith(folder):
+            except Error as e:
+                self._refuse_unknown(command, options, e)
+                if e.file.startswith(folder):  # name the user's file, not its copy
                     raise Error(e.message, self.file, e.line, e.column, e.remedy) from None
                 raise
-        if str(document.get("file", "")).startswith(folder):
-            document["file"] = self.file
+        copy = str(Path(folder) / (Path(self.file).name or "model.toml"))
+        for key in ("file", "identity"):  # name the user's file, not its copy
+            if isinstance(document.get(key), str):
+                document[key] = document[key].replace(copy, self.file)
         shown = {key: value for key, value in options.items() if key != "out"}
         return document, code, Words(self, command, shown)
+
+    def _refuse_unknown(self, command, options, error):
+        """Raises a TypeError that names the keywords which the program does not know as options."""
+        if "not expected" not in error.message:
+            return
+        unknown = [key for key in options if option_name(key) in error.message.split()]
+        if not unknown:
+            return
+        names = " and ".join(f"'{key}'" for key in unknown)
+        also = f" and the model no coordinate, it has {', '.join(self.coordinates)}" if command == "basin" else ""
+        raise TypeError(f"{command}() has no option {names}{also}; `saltus {command} --help` lists the options") from None
 
     def _ask(self, command, options):
         return Result(*self._run(command, options))
@@ -195,7 +214,10 @@ def simulate_command(file, given, samples):
             continue
         if key not in _simulate_options:
             raise TypeError(f"simulate() has no option '{key}'; it has {', '.join(sorted(_simulate_options))}")
-        setattr(command, key, os.fspath(value) if key == "restart" else value)
+        try:
+            setattr(command, key, os.fspath(value) if key == "restart" else value)
+        except TypeError:
+            raise TypeError(f"simulate(): {key} is {value!r}, which is of the wrong type") from None
     return command
 
 
@@ -230,10 +252,15 @@ class Sensitivity(Result):
 
 class Basin(Result):
     """Which equilibrium set each start reaches. `starts` has one row for each start (columns `columns`), `label` its
-    label, `time` the time at which it got there."""
+    label, `time` the time at which it got there. A basin that was interrupted has `counts`, and no starts. `table` is the
+    file basin.csv of the result."""
 
     def __init__(self, document, code, command, table):
         super().__init__(document, code, command)
+        if not os.path.exists(table):  # an interrupted run has counts of labels, but no table of starts
+            self.columns = list(document["grid"]["coordinates"])
+            self.starts, self.label, self.time = np.zeros((0, len(self.columns))), np.zeros(0, dtype=int), np.zeros(0)
+            return
         with open(table, newline="", encoding="utf-8") as file:
             rows = list(csv.reader(file))
         head = rows[0]

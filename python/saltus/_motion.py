@@ -24,7 +24,7 @@ class ElementCourse:
 
     @property
     def N(self):
-        """Normal force, in N; NaN where the motion has no forces (time-stepping)."""
+        """Normal force, in N; NaN where the motion has no forces (time-stepping). A stored motion needs its model."""
         return self._motion._core.forces(self._motion._table, self._index)[0]
 
     @property
@@ -39,6 +39,29 @@ class ElementCourse:
 
     def __repr__(self):
         return f"ElementCourse({self.name!r})"
+
+
+class Events(list):
+    """The events of a motion, in order of time: Records with `t`, `kind`, `contacts`, ..."""
+
+    def to_dataframe(self):
+        """A pandas.DataFrame with a row for each event: t, kind, contacts, the velocities before and after it ("x' before",
+        "x' after"), and the numbers of its record. Without an event the frame has no row."""
+        import pandas
+
+        rows = []
+        for event in self:
+            row = {}
+            for key, value in event.to_dict().items():
+                if key in ("u_minus", "u_plus"):
+                    side = "before" if key == "u_minus" else "after"
+                    row.update({f"{name}' {side}": x for name, x in (value or {}).items()})
+                elif key == "contacts":
+                    row[key] = ", ".join(value)
+                elif not isinstance(value, (dict, list)):
+                    row[key] = value
+            rows.append(row)
+        return pandas.DataFrame(rows)
 
 
 class State(Record):
@@ -61,7 +84,7 @@ class Motion(Result):
     """
 
     def __init__(self, core, model=None, options=None, samples=1001):
-        self._core, self._model, self._options = core, model, dict(options or {})
+        self._core, self._model, self._options, self._samples = core, model, dict(options or {}), samples
         self._table = core.sample(samples)
         document = json.loads(core.json())
         super().__init__(document, _exit_codes.get(document["status"], 3))
@@ -89,7 +112,7 @@ class Motion(Result):
     @property
     def events(self):
         """Events in order of time."""
-        return wrap(self._document["events"])
+        return Events(wrap(self._document["events"]))
 
     @property
     def balance(self):
@@ -103,6 +126,12 @@ class Motion(Result):
         if isinstance(key, str) and key.endswith("'") and key[:-1] in names:
             return self._table.u[:, names.index(key[:-1])]
         return super().__getitem__(key)
+
+    def __repr__(self):
+        d, n = self._document, len(self._document["events"])
+        reason = f" ({d['reason']})" if d.get("reason") else ""
+        end = f"t = {float(self.t[0]):g} to {float(self.t[-1]):g}"
+        return f"<saltus motion of '{d['model']}', {end}, {d['status']}{reason}, {n} event{'s' if n != 1 else ''}>"
 
     def at(self, t, before=False):
         """The state at the time t, or at an array of times: after the events at t, or `before` them."""
@@ -164,19 +193,19 @@ class Motion(Result):
             path = os.path.join(folder, "trajectory.h5")
             self.save(path)
             with open(path, "rb") as file:
-                return _restore, (file.read(), self._model, self._options, self._document)
+                return _restore, (file.read(), self._model, self._options, self._document, self._samples)
 
 
-def _restore(data, model, options, document):
+def _restore(data, model, options, document, samples):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trajectory.h5")
         with open(path, "wb") as file:
             file.write(data)
-        motion = read(path, model, options)
+        motion = read(path, model, options, samples)
     motion._document = document
     return motion
 
 
-def read(path, model=None, options=None):
-    """The motion in a trajectory.h5."""
-    return Motion(_core.read_motion(model._core if model else None, os.fspath(path)), model, options)
+def read(path, model=None, options=None, samples=1001):
+    """The motion in a trajectory.h5. Its model is given, or the file model.toml beside it."""
+    return Motion(_core.read_motion(model._core if model else None, os.fspath(path)), model, options, samples)

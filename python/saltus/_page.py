@@ -14,8 +14,11 @@ def page(make_words):
     model file."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.html"
-        subprocess.run([program(), *make_words(folder), "--quiet", "--report", str(file)], cwd=folder,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        words = make_words(folder)
+        if "--output" not in words:  # `saltus report` writes a page and nothing else
+            words = [*words, "--report", str(file)]
+        subprocess.run([program(), *words, "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       check=False)
         return file.read_text(encoding="utf-8") if file.exists() else ""
 
 

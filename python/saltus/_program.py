@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -33,12 +34,22 @@ def program():
     raise Error("the program `saltus` was not found", "", 0, 0, "install it, or name it in SALTUS_PROGRAM")
 
 
+def main():
+    """Runs the program with the words of the command line. `pip install` makes it the command `saltus`."""
+    os.execv(program(), ["saltus", *sys.argv[1:]])
+
+
+def option_name(key):
+    """The option of a keyword: t_end becomes --t-end, and_ becomes --and."""
+    return "--" + key.rstrip("_").replace("_", "-")
+
+
 def option_words(options):
     """Options of the program from keywords: t_end=3 becomes --t-end 3, to_rest=True becomes --to-rest, a list
     repeats its option, and a dictionary becomes NAME=VALUE,NAME=VALUE."""
     words = []
     for key, value in options.items():
-        option = "--" + key.rstrip("_").replace("_", "-")
+        option = option_name(key)
         if value is None or value is False:
             continue
         if value is True:

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results with the names and values of the program's JSON documents."""
 
+import reprlib
 from collections.abc import Mapping
 
 from ._error import Failure
+
+
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxdict, _short.maxlist, _short.maxstring = 3, 24, 4, 120
+_longest = 1000  # characters of a text that is shown as a whole
 
 
 class Record(Mapping):
@@ -32,7 +38,8 @@ class Record(Mapping):
         return [*super().__dir__(), *(key for key in self._document if str(key).isidentifier())]
 
     def __repr__(self):
-        return f"{type(self).__name__}({self._document!r})"
+        text = repr(self._document)  # a whole document has many pages: `to_dict()` gives it
+        return f"{type(self).__name__}({text if len(text) <= _longest else _short.repr(self._document)})"
 
     def to_dict(self):
         """The plain dictionary."""

@@ -184,6 +184,24 @@ def test_errors_have_place_and_remedy():
     assert pickle.loads(pickle.dumps(saltus.Error("a", "b", 1, 2, "c"))).remedy == "c"
 
 
+def test_wrong_keywords_are_named():
+    m = saltus.load(models / "rocking-bar.toml")
+    with pytest.raises(TypeError, match=r"check\(\) has no option 'colour'"):
+        m.check(colour=3)
+    with pytest.raises(TypeError, match="'psi' and the model no coordinate, it has x, y, phi"):
+        m.basin(psi=(0, 1, 3))
+    with pytest.raises(TypeError, match="t_end is 'late'"):
+        m.simulate(t_end="late")
+    with pytest.raises(saltus.Error, match="mu is nan, it must be finite"):
+        m.with_(mu=math.nan)
+
+
+def test_results_are_shown_in_a_few_lines():
+    m = saltus.load(models / "rocking-bar.toml")
+    assert repr(m.simulate(t_end=1)) == "<saltus motion of 'rocking bar', t = 0 to 1, completed, 62 events>"
+    assert len(repr(m.equilibria())) < 10000 < len(repr(m.equilibria().to_dict()))
+
+
 def test_times_outside_the_motion_are_refused():
     with pytest.raises(ValueError, match="not within the motion"):
         saltus.model(BALL).simulate().at(99.0)
@@ -231,6 +249,8 @@ def test_motions_and_models_are_pickled():
     np.testing.assert_array_equal(copy.t, r.t)
     np.testing.assert_array_equal(copy.q, r.q)
     assert copy.to_dict() == r.to_dict()
+    few = m.simulate(samples=11)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(few)).t, few.t)
     assert pickle.loads(pickle.dumps(m)).parameters == m.parameters
 
 
@@ -242,6 +262,32 @@ def test_stored_results_are_opened(tmp_path):
     np.testing.assert_array_equal(stored.q, r.q)
     with pytest.raises(saltus.Error, match="results"):
         saltus.open(tmp_path)
+
+
+def test_stored_motions_have_forces_if_their_model_is_beside_them(tmp_path):
+    out = tmp_path / "run"
+    assert program("simulate", models / "rocking-bar.toml", "--set", "mu=0.4", "--out", out, "--quiet").returncode == 0
+    stored, r = saltus.open(out), saltus.load(models / "rocking-bar.toml", mu=0.4).simulate()
+    np.testing.assert_allclose(stored.contact("left").N, r.contact("left").N, rtol=1e-12)
+    np.testing.assert_allclose(stored.contact("left").gap, r.contact("left").gap, atol=1e-15)
+    assert stored._repr_html_().startswith("<iframe")
+    with (out / "model.toml").open("a") as file:
+        file.write("# another model\n")
+    with pytest.raises(saltus.Error, match="no model"):
+        saltus.open(out / "trajectory.h5").contact("left").N
+
+
+def test_stored_results_are_of_the_class_of_their_question(tmp_path):
+    bar = models / "rocking-bar.toml"
+    grid = ("--grid", "phi=-0.2:0.2:3", "--t-max", "1", "--no-certify")
+    assert program("basin", bar, *grid, "--out", tmp_path / "basin", "--quiet").returncode == 0
+    assert saltus.open(tmp_path / "basin").starts.shape == (3, 1)
+    assert program("sensitivity", bar, "--wrt", "mu", "--t-end", "0.1", "--out", tmp_path / "d", "--quiet").returncode == 0
+    assert "mu" in saltus.open(tmp_path / "d").at_end["x"]
+    # The bar rests: there is no orbit, and what is read from the file says so, too.
+    assert program("orbit", bar, "--out", tmp_path / "orbit", "--quiet").returncode == 3
+    with pytest.raises(saltus.Failure):
+        saltus.open(tmp_path / "orbit").raise_if_failed()
 
 
 def test_a_system_from_expressions():
@@ -256,6 +302,31 @@ def test_a_system_from_sympy():
     y, v, g = sympy.Symbol("y"), sympy.Symbol("y'"), sympy.Symbol("g")
     m = saltus.System(q=[y], T=v**2 / 2, U=g * y, parameters={"g": 10}, initial={"y": 5})
     assert m.simulate(t_end=1).at(1.0)["y"] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_sympy_functions_and_functions_of_time():
+    sympy = pytest.importorskip("sympy")
+    x, v, t = sympy.Symbol("x"), sympy.Symbol("x'"), sympy.Symbol("t")
+    spring = saltus.System(q=["x"], T="x'^2/2", U="if(x > 0, x^2, 0) + abs(x) + exp(1)*x", initial={"x": 1})
+    expected = spring.simulate(t_end=1).at(1.0)["x"]
+    pieces = sympy.Piecewise((x**2, x > 0), (0, True))
+    m = saltus.System(q=[x], T=v**2 / 2, U=pieces + sympy.Max(x, -x) + sympy.E * x, initial={x: 1})
+    assert m.simulate(t_end=1).at(1.0)["x"] == pytest.approx(expected, abs=1e-9)
+    X = sympy.Function("x")(t)
+    U = X**2 * sympy.Heaviside(X) + sympy.Abs(X) + sympy.exp(1) * X
+    m = saltus.System(q=[X], T=X.diff(t)**2 / 2, U=U, initial={X: 1})
+    assert m.simulate(t_end=1).at(1.0)["x"] == pytest.approx(expected, abs=1e-9)
+    with pytest.raises(saltus.Error, match="velocity"):
+        saltus.System(q=[X], T=X.diff(t, 2)**2 / 2)
+    with pytest.raises(saltus.Error, match="Piecewise"):
+        saltus.System(q=[x], T=v**2 / 2, U=sympy.Piecewise((x**2, x > 0)))
+
+
+def test_a_system_with_jumps():
+    m = saltus.System(q=["y"], T="y'^2/2", U="10*y", initial={"y": 5},
+                      jump=[{"name": "floor", "when": "y", "direction": "down", "u": {"y": "-0.5*y'"}}])
+    event = m.simulate(t_end=1.5).events[0]
+    assert event.kind == "jump" and event.t == pytest.approx(1, abs=1e-10) and event.u_plus.y == pytest.approx(5)
 
 
 class PendulumAtAWall:
@@ -327,6 +398,13 @@ def test_a_linear_system():
         saltus.linear(np.eye(2), np.eye(3), np.eye(2), np.zeros((0, 2)))
 
 
+def test_lists_of_a_linear_system_have_the_right_lengths():
+    two = (np.eye(2), np.zeros((2, 2)), np.eye(2), [[0, 1]])
+    for wrong in ({"e": [0.5, 0.3]}, {"gap": [1, 2]}, {"mu": 0.3, "HT": [[1, 0, 0]]}, {"u0": [1, 2, 3]}, {"f": [1]}):
+        with pytest.raises(saltus.Error, match="shape|entries"):
+            saltus.linear(*two, **wrong)
+
+
 def test_linear_with_friction_slides_and_stops():
     # A block on a table: x' = 1 - mu g t, and it stops after x = 1/(2 mu g).
     m = saltus.linear(np.eye(2), np.zeros((2, 2)), np.zeros((2, 2)), [[0, 1]], mu=0.5, HT=[[1, 0]], f=[0, -10],
@@ -382,6 +460,10 @@ def test_stubs_name_what_the_module_has():
         for member in node.body:
             if isinstance(member, ast.FunctionDef):
                 assert hasattr(getattr(saltus, name), member.name), f"{name}.{member.name}"
+        named = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+        named |= {member.target.id for member in node.body if isinstance(member, ast.AnnAssign)}
+        public = {member for member in vars(getattr(saltus, name)) if not member.startswith("_")}
+        assert public <= named, f"{name}: the stubs lack {public - named}"
 
 
 def test_pages_in_notebooks():
@@ -390,16 +472,40 @@ def test_pages_in_notebooks():
     assert "<iframe" in saltus.load(models / "rocking-bar.toml").equilibria()._repr_html_()
 
 
-def test_tables_and_plots():
+def test_datasets():
+    pytest.importorskip("xarray")
     r = saltus.model(BALL).simulate()
-    pandas = pytest.importorskip("pandas")
+    assert float(r.to_xarray()["y'"][-1]) == r["y'"][-1]
+    b = saltus.load(models / "rocking-bar.toml").basin(phi=(-0.2, 0.2, 3), **{"phi'": (-1, 1, 2)}, t_max=1)
+    assert b.to_xarray()["label"].shape == (3, 2)
+
+
+def test_plots():
+    pytest.importorskip("matplotlib").use("Agg")
+    r = saltus.model(BALL).simulate()
+    assert r.plot("y", "y'").get_xlabel() == "t"
+    assert r.plot("y'", over="y").get_ylabel() == "y'"
+
+
+def test_the_example_of_h5py_in_the_documentation_runs(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("h5py")
+    page = (models.parent / "docs" / "python.md").read_text(encoding="utf-8")
+    lines = [line[4:] for line in page.split("with h5py alone:")[1].splitlines() if line.startswith("    ")]
+    monkeypatch.chdir(tmp_path)
+    assert program("simulate", models / "bouncing-ball.toml", "--out", "run", "--quiet").returncode == 0
+    exec("\n".join(lines), {})
+    assert "0.45152364" in capsys.readouterr().out
+
+
+def test_tables():
+    r = saltus.model(BALL).simulate()
+    pytest.importorskip("pandas")
     assert list(r.to_dataframe().columns) == ["t", "y", "y'"]
+    events = r.events.to_dataframe()
+    assert events["kind"][0] == "impact" and events["y' before"][0] == pytest.approx(-10)
+    assert events["contacts"][0] == "floor" and events["y' after"][0] == pytest.approx(5)
     b = saltus.load(models / "rocking-bar.toml").basin(phi=(-0.2, 0.2, 3), **{"phi'": (-1, 1, 2)}, t_max=1)
     assert list(b.to_dataframe().columns) == ["phi", "phi'", "label", "time"] and len(b.to_dataframe()) == 6
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    assert r.plot("y", "y'").get_xlabel() == "t"
-    assert pandas is not None
 
 
 def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):

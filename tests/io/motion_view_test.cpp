@@ -92,6 +92,48 @@ TEST(MotionView, StraightLinesBetweenSamplesFollowTheMotion) {
     EXPECT_GT(worst, 0.0);
 }
 
+/// While a slider moves the page gets fewer samples, whose straight lines still follow the motion to a part of a pixel.
+TEST(MotionView, LiveViewsHaveFewerSamplesAndFollowTheMotion) {
+    const Motion m("rocking-bar");
+    const io::MotionView live = io::motion_view(m.trajectory, &m.model, io::ViewDetail::live);
+    EXPECT_LT(live.t.size(), m.view.t.size());
+    EXPECT_EQ(live.breaks.size(), m.view.breaks.size());
+    EXPECT_TRUE(live.planes.empty());
+    const double range = highest(m.view.q[2]) - lowest(m.view.q[2]);
+    std::size_t k = 0;
+    for (std::size_t i = 0; i < m.view.t.size(); ++i) {
+        const double t = m.view.t[i];
+        while (k + 2 < live.t.size() && live.t[k + 1] < t) ++k;
+        const double length = live.t[k + 1] - live.t[k], s = length > 0.0 ? (t - live.t[k]) / length : 0.0;
+        const double between = live.q[2].values[k] + s * (live.q[2].values[k + 1] - live.q[2].values[k]);
+        EXPECT_NEAR(between, m.view.q[2].values[i], 2e-3 * range) << t;
+    }
+}
+
+/// Both ends of the bar are ends of a segment and places of contacts.
+TEST(MotionJson, NumbersOfADrawingThatAgreeAreWrittenOnce) {
+    const Motion m("rocking-bar");
+    const Json d = Json::parse(io::motion_json(m.view, &m.model))["drawing"];
+    EXPECT_LT(d["values"].size(), m.view.drawing.size());
+    for (std::size_t i = 0; i < d["values"].size(); ++i)
+        for (std::size_t k = 0; k < i; ++k)
+            if (d["values"][i].is_array()) EXPECT_NE(d["values"][i], d["values"][k]) << i << " and " << k;
+    const auto expected = [&](int number) {
+        const io::Curve& c = m.view.drawing[static_cast<std::size_t>(number)];
+        return c.values.back();
+    };
+    const auto written = [&](const Json& index) {
+        const Json& v = d["values"][index.get<std::size_t>()];
+        return v.is_array() ? v.back().get<double>() : v.get<double>();
+    };
+    for (std::size_t s = 0; s < m.model.drawing->shapes.size(); ++s)
+        for (std::size_t k = 0; k < m.model.drawing->shapes[s].values.size(); ++k)
+            EXPECT_NEAR(written(d["shapes"][s]["values"][k]), expected(m.model.drawing->shapes[s].values[k]), 1e-5);
+    for (std::size_t c = 0; c < m.model.drawing->contacts.size(); ++c)
+        for (std::size_t k = 0; k < 2; ++k)
+            EXPECT_NEAR(written(d["contacts"][c]["at"][k]), expected(m.model.drawing->contacts[c].at[k]), 1e-5);
+}
+
 /// The works explain every change of T + U: through impacts, friction, damping, drives and moving obstacles.
 TEST(MotionView, WorksExplainTheEnergy) {
     for (const char* const name :

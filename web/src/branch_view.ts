@@ -113,6 +113,13 @@ function branchPanel(data: any, b: Branch, k: number, shown: HTMLElement): HTMLE
     );
 }
 
+export const max_plots = 12; // a plot for each coordinate: systems of mass points have hundreds
+
+/// Says how many coordinates have no plot.
+export function plotsLeftOut(coordinates: number): HTMLElement[] {
+    return coordinates > max_plots ? [el("p", { class: "source" }, `The first ${max_plots} of ${coordinates} coordinates are shown.`)] : [];
+}
+
 export function branchView(data: any, _known: Known): HTMLElement {
     const view = el("div", { class: "columns" });
     const chosen = branchesOf(data).map(() => el("div", { class: "chosen" }));
@@ -120,7 +127,8 @@ export function branchView(data: any, _known: Known): HTMLElement {
         chosen[branch].replaceChildren(pointPanel(s, data.over));
         chosen[branch].scrollIntoView({ block: "nearest" });
     };
-    for (const coordinate of data.coordinates) view.append(amplitudePlot(data, coordinate, show));
+    for (const coordinate of data.coordinates.slice(0, max_plots)) view.append(amplitudePlot(data, coordinate, show));
+    view.append(...plotsLeftOut(data.coordinates.length));
     branchesOf(data).forEach((b, k) => view.append(branchPanel(data, b, k, chosen[k])));
     return view;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of `saltus diagram`: points of the section over the parameter, exponents and repetitions below.
+import { max_plots, plotsLeftOut } from "./branch_view";
 import { el, facts, num, section, table } from "./dom";
 import type { Known } from "./motion_view";
 import { type Layer, type Point, xyPlot } from "./xyplot";
@@ -68,7 +69,8 @@ function repetitions(data: any, s: Sweep): string[][] {
 
 export function diagramView(data: any, _known: Known): HTMLElement {
     const view = el("div", { class: "columns" });
-    for (let k = 0; k < data.coordinates.length; ++k) view.append(pointsPlot(data, k));
+    for (let k = 0; k < Math.min(data.coordinates.length, max_plots); ++k) view.append(pointsPlot(data, k));
+    view.append(...plotsLeftOut(data.coordinates.length));
     const exponents = exponentsPlot(data);
     if (exponents) view.append(exponents);
     for (const s of sweeps(data))

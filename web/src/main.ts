@@ -3,13 +3,13 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { el } from "./dom";
-import { type Known, motionView } from "./motion_view";
+import type { Known } from "./motion_view";
 import { toggleTheme } from "./theme";
 import { knownOf } from "./known";
 import type { Part, Report } from "./report_document";
 import { startStudio } from "./studio";
 import { comparableMotions, partNames, runsView } from "./runs";
-import { numbersView, views } from "./views";
+import { numbersView, resultView } from "./views";
 
 function header(report: Report): HTMLElement {
     const button = el("button", { class: "theme", type: "button", "aria-label": "light or dark" }, "◐");
@@ -22,7 +22,7 @@ function header(report: Report): HTMLElement {
 const idOf = (part: Part, index: number) => `${part.kind}-${index + 1}`;
 
 function partView(part: Part, index: number, name: string, known: Known): HTMLElement {
-    const body = part.kind === "motion" ? motionView(part.data, known) : (views[part.kind] ?? views.other)(part.data, known);
+    const body = resultView(part, known);
     const title = part.kind === "document" ? null : el("h2", {}, name); // a document has its own title
     const command = part.command ? el("code", { class: "command" }, part.command) : null;
     return el("article", { id: idOf(part, index) }, el("div", { class: "parthead" }, title, command, el("span", { class: "source" }, part.source)), body);

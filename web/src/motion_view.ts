@@ -10,6 +10,13 @@ import { type Layer, liveXyPlot, type Plane as XyPlane, type Point } from "./xyp
 
 let motions = 0; // on this page; gives each motion its own cursor
 
+/// Curves that are drawn only if they differ from 0, by name. A page whose motion changes keeps those that it has drawn
+/// once, so that it need not make its plots again.
+export interface Curves {
+    stems: Set<string>; // elements with impulses
+    work: Set<string>; // causes that change T + U
+}
+
 /// What other results of the page say about the same model, for its phase planes.
 export interface Known {
     sets: { extent: Record<string, [number, number]> }[]; // equilibrium sets
@@ -17,7 +24,7 @@ export interface Known {
     rho?: number; // ρ*
     basin?: any; // the first basin with T + U over a plane
     units?: { time: string; force: string; q: Record<string, string> }; // by coordinate
-    live?: boolean; // the motion changes while it is shown
+    live?: Curves; // the motion changes while it is shown; these curves are drawn from now on
     onPick?: (start: Record<string, number>) => void; // the user clicked on this start in a phase plane
 }
 
@@ -49,7 +56,7 @@ export function liveMotionView(m: Motion, known: Known): LiveMotionView {
     if (scene) top.append(scene.frame);
     top.append(about);
     const warnings = el("div", {}, ...warningsOf(m));
-    const curves = timePlotsOf(m);
+    const curves = timePlotsOf(m, known.live);
     const plots = curves.map((p) => liveTimePlot(group, p.title, p.lines, p.options));
     let events = eventTable(m, clock);
     const planes = phasePlanes(m, known);
@@ -58,16 +65,20 @@ export function liveMotionView(m: Motion, known: Known): LiveMotionView {
     view.append(el("div", { class: "columns" }, ...pictures.map((p) => p.frame)));
     const structure = structureOf(m, curves, planes);
     let tables = 0; // timer
+    // What is outside of the window follows when there is time. The browser says what is inside: asking for places
+    // would make it compute its layout at each update.
+    const outside = new Set<Element>();
+    const watch = new IntersectionObserver((list) => list.forEach((e) => (e.isIntersecting ? outside.delete(e.target) : outside.add(e.target))));
+    if (known.live) for (const frame of [...(scene ? [scene.frame] : []), ...plots.map((p) => p.frame), ...pictures.map((p) => p.frame)]) watch.observe(frame);
 
     const update = (motion: Motion): boolean => {
-        const newCurves = timePlotsOf(motion);
+        const newCurves = timePlotsOf(motion, known.live);
         const newPlanes = phasePlanes(motion, known);
         if (structureOf(motion, newCurves, newPlanes) !== structure) return false;
         m = motion;
         [group.t, group.breaks] = [m.t, m.breaks];
         clock.span(m.t_begin, m.t_end);
-        // Plots outside of the window follow when there is time.
-        const seen = (frame: HTMLElement) => frame.getBoundingClientRect().top < innerHeight && frame.getBoundingClientRect().bottom > 0;
+        const seen = (frame: HTMLElement) => !outside.has(frame);
         const work: [HTMLElement, () => void][] = [];
         if (scene) work.push([scene.frame, () => scene.update(m)]);
         plots.forEach((p, k) => work.push([p.frame, () => p.update(newCurves[k].lines, newCurves[k].options.stems ?? [])]));
@@ -90,7 +101,7 @@ export function liveMotionView(m: Motion, known: Known): LiveMotionView {
 /// Two motions with the same text here have the same plots.
 function structureOf(m: Motion, curves: TimePlot[], planes: XyPlane[]): string {
     return JSON.stringify([
-        m.model, m.stepped, m.coordinates, m.drawing?.dimension, m.drawing?.shapes.length, m.drawing?.contacts, m.units,
+        m.model, m.stepped, m.coordinates, m.drawing?.dimension, m.drawing?.shapes.length, m.drawing?.contacts.map((c) => c.name), m.units,
         curves.map((p) => [p.title, p.lines.map((l) => l.label), p.options.stems?.map((l) => l.label), p.options.range]),
         planes.map((p) => [p.title, p.layers.map((l) => l.label)]),
     ]);
@@ -105,8 +116,8 @@ interface TimePlot {
     options: { stems?: Stem[]; stemLabel?: string; label?: string; range?: [number, number] };
 }
 
-/// The plots over time of a motion.
-function timePlotsOf(m: Motion): TimePlot[] {
+/// The plots over time of a motion. `drawn`: also curves without values that were drawn before.
+function timePlotsOf(m: Motion, drawn: Curves = { stems: new Set(), work: new Set() }): TimePlot[] {
     const plots: TimePlot[] = [];
     const many = m.q.length > 8; // then only the first six curves are visible at first
     const curves = (list: { name: string; values: (number | null)[] }[], suffix = ""): Line[] =>
@@ -127,10 +138,11 @@ function timePlotsOf(m: Motion): TimePlot[] {
         const list = (m.outputs ?? []).filter((c) => unitOf(c.name) === unit);
         plots.push({ title: "Outputs" + (unit ? ` in ${unit}` : ""), lines: curves(list), options: {} });
     }
-    if (m.forces.length) plots.push(forcePlot(m));
+    if (m.forces.length) plots.push(forcePlot(m, drawn.stems));
     if (m.energy.length) plots.push(energyPlot(m));
     const energy = largest(m.energy.flatMap((c) => c.values));
-    const work = m.work.filter((w) => largest(w.values) > 1e-12 * energy); // less is rounding residue
+    for (const w of m.work) if (largest(w.values) > 1e-12 * energy) drawn.work.add(w.name); // less is rounding residue
+    const work = m.work.filter((w) => drawn.work.has(w.name));
     if (work.length) plots.push(workPlot(m, work));
     return plots;
 }
@@ -219,10 +231,26 @@ function summary(m: Motion): HTMLElement {
 /// "λN left": the normal force of a contact, ν of a constraint.
 export const forceName = (f: Force) => `${f.kind === "contact" || f.kind === "slider" ? "λ" : "ν"}N ${f.name}`;
 
+/// The events at each break, for breaks that have some. Both are in order of time.
+function eventsAtBreaks(m: Motion): [number, Motion["events"]][] {
+    const list: [number, Motion["events"]][] = [];
+    const sameTime = 1e-11; // relative: times of samples have 12 digits
+    let first = 0;
+    for (const b of m.breaks) {
+        const near = (t: number) => sameTime * Math.max(1, Math.abs(t));
+        while (first < m.events.length && m.events[first].t < m.t[b] - near(m.t[b])) ++first;
+        const here: Motion["events"] = [];
+        for (let k = first; k < m.events.length && m.events[k].t <= m.t[b] + near(m.t[b]); ++k) here.push(m.events[k]);
+        if (here.length) list.push([b, here]);
+    }
+    return list;
+}
+
 /// Contact forces over time; impulses as stems at the breaks.
-function forcePlot(m: Motion): TimePlot {
+function forcePlot(m: Motion, drawn: Set<string>): TimePlot {
     const lines: Line[] = [];
     const stems: Stem[] = [];
+    const acting = eventsAtBreaks(m);
     m.forces.forEach((f, i) => {
         if (f.kind !== "slider") lines.push({ label: forceName(f), values: f.N, hue: i, hidden: i > 5 });
         f.T.forEach((T, k) =>
@@ -235,15 +263,14 @@ function forcePlot(m: Motion): TimePlot {
             }),
         );
         const at = new Map<number, number>(); // break → normal impulse there
-        let acts = false;
-        const sameTime = 1e-11; // relative: times of samples have 12 digits
-        for (const b of m.breaks)
-            for (const e of m.events) {
-                if (Math.abs(e.t - m.t[b]) > sameTime * Math.max(1, Math.abs(e.t))) continue;
+        for (const [b, list] of acting)
+            for (const e of list) {
                 const impulse = e.impulses?.find((r) => r.name === f.name);
-                if (impulse) at.set(b, (at.get(b) ?? 0) + impulse.N), (acts = acts || impulse.N !== 0);
+                if (!impulse) continue;
+                at.set(b, (at.get(b) ?? 0) + impulse.N);
+                if (impulse.N !== 0) drawn.add(f.name);
             }
-        if (acts) stems.push({ label: `ΛN ${f.name}`, at, hue: i });
+        if (drawn.has(f.name)) stems.push({ label: `ΛN ${f.name}`, at, hue: i });
     });
     const impulse = m.units ? `${m.units.force} ${m.units.time}` : undefined;
     const options = { stems, label: withUnit("force λ", m.units?.force), stemLabel: withUnit("impulse Λ", impulse) };

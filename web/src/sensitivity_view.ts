@@ -7,7 +7,8 @@ import { type Layer, type Point, xyPlot } from "./xyplot";
 
 export function sensitivityView(data: any): HTMLElement {
     const view = el("div", {});
-    if (data.with_respect_to) view.append(...derivatives(data));
+    if (data.reason) view.append(el("p", { class: "warning" }, "There are no derivatives: " + data.reason + "."));
+    if (data.with_respect_to && !data.reason) view.append(...derivatives(data));
     const pair = data.pair ?? (data.c_bar ? data : null);
     if (pair) view.append(pairView(pair));
     if (data.study) view.append(studyView(data.study));
@@ -49,6 +50,11 @@ function derivatives(data: any): HTMLElement[] {
             hue: k,
         }));
         out.push(xyPlot({ title: "Derivatives of event times, event by event", x: "t", y: "dt/d·", layers, height: 260 }));
+    }
+    const remarks: any[] = data.remarks ?? [];
+    if (remarks.length) {
+        const rows = remarks.slice(0, 100).map((r) => [num(r.t, 10), r.variable ?? "", r.text]);
+        out.push(section("Places without a derivative", table([{ title: "t" }, { title: "by", left: true }, { title: "", left: true }], rows)));
     }
     return out;
 }

@@ -3,7 +3,7 @@
 import { forgetDrawn } from "./drawn_registry";
 import { knownOf } from "./known";
 import { el, section } from "./dom";
-import { type LiveMotionView, liveMotionView } from "./motion_view";
+import { type Curves, type LiveMotionView, liveMotionView } from "./motion_view";
 import { copyable } from "./studio_copy";
 import { QuestionTab, type Asked } from "./studio_question";
 import { Slider } from "./studio_slider";
@@ -26,6 +26,7 @@ class Studio {
     private sliders: Slider[] = [];
     private motion: Motion | null = null;
     private view: LiveMotionView | null = null;
+    private readonly curves: Curves = { stems: new Set(), work: new Set() }; // that were drawn once
     private motionError: StudioError | null = null;
     private busy = false; // a motion is being computed
     private wanted: "no" | "quick" | "full" = "no";
@@ -269,7 +270,7 @@ class Studio {
         const drawn = said.map((p) => p.kind + JSON.stringify(p.data.sets ?? p.data.rho ?? "")).join();
         if (drawn !== this.drawn || !this.view?.update(answer.motion)) {
             this.drawn = drawn;
-            this.view = liveMotionView(answer.motion, { ...knownOf(said), live: true, onPick: (start) => this.startAt(start) });
+            this.view = liveMotionView(answer.motion, { ...knownOf(said), live: this.curves, onPick: (start) => this.startAt(start) });
             this.body.replaceChildren(this.view.element);
             forgetDrawn();
             forgetDetached();
@@ -286,10 +287,20 @@ class Studio {
         });
         ++this.count;
         this.times.push(performance.now());
+        this.showRate();
+    }
+
+    /// Shows the redraws a second, at most twice a second: a changed text makes the browser compute its layout.
+    private showRate(): void {
+        const now = performance.now();
+        const [between, after] = [500, 2000]; // ms: between two changes, and after the last redraw
+        if (now - this.rateShown < between) return;
+        this.rateShown = now;
         this.rate.textContent = this.perSecond() > 3 ? `${this.perSecond()} redraws a second` : "";
         clearTimeout(this.rateTimer);
-        this.rateTimer = window.setTimeout(() => (this.rate.textContent = ""), 2000);
+        this.rateTimer = window.setTimeout(() => (this.rate.textContent = ""), after);
     }
+    private rateShown = 0;
 
     private perSecond(): number {
         const now = performance.now();

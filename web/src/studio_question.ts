@@ -6,7 +6,7 @@ import type { Known } from "./motion_view";
 import type { Motion, Part } from "./report_document";
 import { copyable } from "./studio_copy";
 import { commandLine, type Form, get, type Job, type Option, post, pythonLine, type StudioModel } from "./studio_requests";
-import { views } from "./views";
+import { resultView } from "./views";
 
 /// What the other parts of the page know when a question is asked.
 export interface Asked {
@@ -58,6 +58,17 @@ function gridOf(a: Asked, velocity: boolean): string {
     return `${name}${velocity ? "'" : ""}=${-half}:${half}`;
 }
 
+/// A range around the first parameter that is not computed from others, such as "w=2.2:3.4"; `more` stands behind it.
+function rangeOf(a: Asked, more: string): string {
+    const p = a.model.parameters.find((q) => !q.derived && q.value !== 0);
+    if (!p) return "";
+    const text = (factor: number) => String(Number((p.value * factor).toPrecision(2)));
+    return `${p.name}=${text(0.8)}:${text(1.2)}${more}`;
+}
+const period: Field = { label: "period of the excitation", option: "--period", value: () => "" };
+const section: Field = { label: "or where it begins", option: "--section", value: () => "" };
+const settle: Field = { label: "after a motion of length", option: "--settle", value: () => "" };
+
 const questions: { title: string; commands: Command[] }[] = [
     {
         title: "How sensitive is the motion?",
@@ -101,10 +112,22 @@ const questions: { title: string; commands: Command[] }[] = [
             {
                 command: "orbit",
                 label: "A periodic orbit and its multipliers",
+                fields: [period, section, settle],
+            },
+            {
+                command: "continue",
+                label: "Orbits or equilibria over a parameter",
+                fields: [{ label: "parameter and range", option: "--over", value: (a) => rangeOf(a, "") }, period, section, settle],
+            },
+            {
+                command: "diagram",
+                label: "Long motions for many values of a parameter",
                 fields: [
-                    { label: "period of the excitation", option: "--period", value: () => "" },
-                    { label: "or where it begins", option: "--section", value: () => "" },
-                    { label: "after a motion of length", option: "--settle", value: () => "" },
+                    { label: "parameter and values", option: "--over", value: (a) => rangeOf(a, ":40") },
+                    period,
+                    { ...section, label: "or where points are taken" },
+                    { label: "points that are dropped", option: "--transient", value: () => "" },
+                    { label: "points that are kept", option: "--keep", value: () => "" },
                 ],
             },
         ],
@@ -298,6 +321,6 @@ class CommandForm {
 
     private show(): void {
         const known = { ...knownOf(this.allParts()), onPick: this.onPick };
-        this.result.replaceChildren(...this.parts.map((p) => (views[p.kind] ?? views.other)(p.data, known)));
+        this.result.replaceChildren(...this.parts.map((p) => resultView(p, known)));
     }
 }

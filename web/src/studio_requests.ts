@@ -107,5 +107,6 @@ export function pythonLine(command: string, file: string, set: Option[], options
     }
     if (grid.length) given.unshift(["grid", `{${grid.join(", ")}}`]);
     const load = [JSON.stringify(file), ...keywords(set.map(([n, v]): Option => [n, pythonValue(v)]))];
-    return `saltus.load(${load.join(", ")}).${command}(${keywords(given).join(", ")})`;
+    const method = command === "continue" ? "continue_" : command; // a word of the language
+    return `saltus.load(${load.join(", ")}).${method}(${keywords(given).join(", ")})`;
 }

@@ -7,6 +7,7 @@ export class Slider {
     private readonly slider: HTMLInputElement;
     private readonly field: HTMLInputElement;
     private suggested = false;
+    private shown = NaN; // value in slider and field; NaN: that of the user
     private held = false; // the user drags it: do not move it
 
     /// `changed` gets the new value as text; `final` if the slider was released or a number was typed.
@@ -23,6 +24,7 @@ export class Slider {
         const text = () => String(Number(Number(this.slider.value).toPrecision(digits)));
         this.slider.oninput = () => {
             this.held = true;
+            this.shown = NaN;
             this.field.value = text();
             changed(text(), false);
         };
@@ -31,6 +33,7 @@ export class Slider {
             changed(text(), true);
         };
         this.field.onchange = () => {
+            this.shown = NaN;
             if (Number.isFinite(this.field.valueAsNumber)) changed(this.field.value, true);
         };
         this.limits(range);
@@ -46,6 +49,8 @@ export class Slider {
     show(value: number, changed: boolean): void {
         this.row.classList.toggle("changed", changed);
         if (this.held || document.activeElement === this.field) return;
+        if (value === this.shown) return; // setting a field makes the browser compute its layout
+        this.shown = value;
         if (value < this.range[0] || value > this.range[1]) this.limits([Math.min(value, this.range[0]), Math.max(value, this.range[1])]);
         this.slider.value = String(value);
         this.field.value = String(Number(value.toPrecision(7)));

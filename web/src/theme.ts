@@ -12,6 +12,10 @@ export function isDark(): boolean {
 
 export function toggleTheme(): void {
     document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+    repaint();
+}
+function repaint(): void {
+    known = new Map();
     for (const l of listeners) l.f();
 }
 
@@ -23,11 +27,18 @@ export function onTheme(f: () => void, element?: HTMLElement): void {
 export function forgetDetached(): void {
     listeners = listeners.filter((l) => !l.element || l.element.isConnected);
 }
-dark.addEventListener("change", () => listeners.forEach((l) => l.f()));
+dark.addEventListener("change", repaint);
+
+let known = new Map<string, string>(); // colours of the theme that is shown: asking the browser makes it compute styles
 
 /// The value of a colour variable of style.css.
 export function color(name: string): string {
-    return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+    let value = known.get(name);
+    if (value === undefined) {
+        value = getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+        known.set(name, value);
+    }
+    return value;
 }
 
 // Eight colours of curves that colour-blind readers can tell apart, for light and for dark background.

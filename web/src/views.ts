@@ -6,16 +6,17 @@ import { compareView, springsView } from "./compare_view";
 import { diagramView } from "./diagram_view";
 import { el, facts, num, section, table, verdict } from "./dom";
 import { impactView } from "./impact_view";
-import type { Known } from "./motion_view";
+import { type Known, motionView } from "./motion_view";
 import { orbitView } from "./orbit_view";
 import { sensitivityView } from "./sensitivity_view";
 import { solveView } from "./solve_view";
 import { basinView, certifyView, equilibriaView } from "./stability_view";
-import type { StatedNumber } from "./report_document";
+import type { Part, StatedNumber } from "./report_document";
 import { xyPlot } from "./xyplot";
 
-/// The view of each kind of result (Part.kind); `other` is for kinds without a view. Motions are shown by motionView.
+/// The view of each kind of result (Part.kind); `other` is for kinds without a view.
 export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
+    motion: motionView,
     impact: impactView,
     compare: compareView,
     springs: springsView,
@@ -34,6 +35,14 @@ export const views: Record<string, (data: any, known: Known) => HTMLElement> = {
     document: documentView,
     other: (data) => el("pre", { class: "panel raw" }, JSON.stringify(data, null, 2).slice(0, 20000)),
 };
+
+/// A result with its warnings.
+export function resultView(part: Part, known: Known): HTMLElement {
+    const view = (views[part.kind] ?? views.other)(part.data, known);
+    const warnings: unknown = part.kind === "motion" ? [] : part.data?.warnings; // a motion shows its own
+    if (!Array.isArray(warnings) || warnings.length === 0) return view;
+    return el("div", {}, ...warnings.map((w) => el("p", { class: "warning" }, String(w))), view);
+}
 
 /// Numbers that a paper states beside the computed ones.
 export function numbersView(numbers: StatedNumber[]): HTMLElement {

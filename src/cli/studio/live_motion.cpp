@@ -50,8 +50,8 @@ Made make(const GoodVersion& version, const LiveMotion& wanted) {
         motion.reason = "the motion ends after " + number_text(wanted.seconds) + " s of computing time";
     io::record_provenance(motion, made.loaded, plan.method, options);
     motion.warnings.insert(motion.warnings.begin(), plan.warnings.begin(), plan.warnings.end());
-    const auto planes = wanted.planes ? io::EnergyPlanes::computed : io::EnergyPlanes::left_out;
-    io::MotionView view = io::motion_view(motion, &m, planes);
+    const auto detail = wanted.planes ? io::ViewDetail::complete : io::ViewDetail::live;
+    io::MotionView view = io::motion_view(motion, &m, detail);
     view.units = io::units_of(made.loaded.file.description, motion.coordinates);
     made.json = io::motion_json(view, &m);
     return made;

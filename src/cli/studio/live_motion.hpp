@@ -15,7 +15,7 @@ namespace saltus::cli {
 struct LiveMotion {
     std::vector<std::pair<std::string, std::string>> set;  ///< parameters and initial values
     SimulateCommand command;                               ///< end time, method, step
-    bool planes = false;                                   ///< with the energy over phase planes, which takes longer
+    bool planes = false;               ///< in full detail, with the energy over phase planes, which takes longer
     double seconds = 10.0;             ///< computing time after which the motion ends, with the status interrupted
     std::function<bool()> superseded;  ///< a newer request makes this one useless
 };

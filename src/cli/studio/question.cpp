@@ -45,7 +45,11 @@ const std::map<std::string, std::vector<std::string>>& allowed_words() {
         {"equilibria", {"--at", "--region", "--time"}},
         {"certify", {"--theorem", "--at", "--budget"}},
         {"basin", {"--grid", "--t-max", "--method", "--h", "--no-certify", "--refine", "--paths"}},
-        {"orbit", {"--period", "--section", "--multiple", "--settle", "--guess", "--search"}},
+        {"orbit", {"--period", "--section", "--symmetry", "--multiple", "--settle", "--guess", "--search"}},
+        {"continue",
+         {"--over", "--and", "--equilibria", "--step", "--points", "--doublings", "--period", "--section", "--symmetry",
+          "--multiple", "--settle", "--guess"}},
+        {"diagram", {"--over", "--period", "--section", "--transient", "--keep", "--sweep", "--exponents", "--t-max"}},
         {"compare", {"--t-end", "--h", "--refinements"}},
     };
     return words;
@@ -285,7 +289,8 @@ void Questions::compute(const std::shared_ptr<Run>& run) {
                      : code == bad_input                            ? "refused"
                      : code == interrupted || run->cancelled.load() ? "cancelled"
                                                                     : "failed";
-        if (fs::exists(out) && !fs::is_empty(out)) {
+        // A run that was cancelled may leave a checkpoint, but no results and no list of them.
+        if (fs::exists(out / "contents.json")) {
             io::Report report = io::read_results({out.string()});
             for (io::ReportPart& part : report.parts) {
                 part.command = run->line();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "saltus/io/page/detail/json_text.hpp"
 #include "saltus/io/page/motion_view.hpp"
@@ -138,40 +139,52 @@ void forces(JsonText& j, const MotionView& v) {
     j.close(']');
 }
 
-void indices(JsonText& j, const char* key, const std::vector<int>& list) {
-    j.key(key).open('[');
-    for (const int k : list) j.number(k, index_digits);
-    j.close(']');
-}
-
-/// The drawing: its numbers over time, and shapes and marks that refer to them by index. A number that never changes is
-/// written once instead of as a list.
-void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
-    static const char* const kinds[] = {"segment", "spring", "circle", "polygon", "trace"};
-    static const char* const styles[] = {"body", "ground", "line"};
-    j.key("drawing").open('{').key("dimension").number(d.dimension);
-    if (d.view) j.key("view").numbers(*d.view);
+/// The numbers of a drawing, each different one once. A number that never changes is written as such instead of as a
+/// list. Returns for each number of the drawing its index in the written list.
+std::vector<int> drawing_values(JsonText& j, const std::vector<Curve>& numbers) {
+    std::map<std::string_view, int> known;  // by the bytes of the numbers: NaN is not less, equal or greater
+    std::vector<int> index;
     j.key("values").open('[');
-    for (const Curve& c : v.drawing) {
+    for (const Curve& c : numbers) {
+        const std::string_view bytes(reinterpret_cast<const char*>(c.values.data()), c.values.size() * sizeof(double));
+        const auto [at, is_new] = known.emplace(bytes, static_cast<int>(known.size()));
+        index.push_back(at->second);
+        if (!is_new) continue;
         const bool moves = std::any_of(c.values.begin(), c.values.end(), [&](double x) { return x != c.values[0]; });
         if (moves)
             j.numbers(c.values);
         else
             j.number(c.values.empty() ? 0.0 : c.values[0], impact_digits);
     }
-    j.close(']').key("shapes").open('[');
+    j.close(']');
+    return index;
+}
+
+/// The drawing: its numbers over time, and shapes and marks that refer to them by index.
+void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
+    static const char* const kinds[] = {"segment", "spring", "circle", "polygon", "trace"};
+    static const char* const styles[] = {"body", "ground", "line"};
+    j.key("drawing").open('{').key("dimension").number(d.dimension);
+    if (d.view) j.key("view").numbers(*d.view);
+    const std::vector<int> index = drawing_values(j, v.drawing);
+    const auto indices = [&](const char* key, const std::vector<int>& list) {
+        j.key(key).open('[');
+        for (const int k : list) j.number(index[static_cast<std::size_t>(k)], index_digits);
+        j.close(']');
+    };
+    j.key("shapes").open('[');
     for (const model::Shape& s : d.shapes) {
         j.open('{').key("kind").string(kinds[static_cast<int>(s.kind)]);
         j.key("style").string(styles[static_cast<int>(s.style)]);
-        indices(j, "values", s.values);
+        indices("values", s.values);
         j.close('}');
     }
     j.close(']').key("contacts").open('[');
     for (const model::ContactMark& m : d.contacts) {
         j.open('{').key("name").string(m.contact);
-        indices(j, "at", m.at);
-        indices(j, "normal", m.normal);
-        indices(j, "tangent", m.tangent);
+        indices("at", m.at);
+        indices("normal", m.normal);
+        indices("tangent", m.tangent);
         j.close('}');
     }
     j.close(']');
@@ -184,7 +197,7 @@ void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
         j.close(']').key("planes").open('[');
         for (const model::PlaneMark& p : d.planes) {
             j.open('{').key("name").string(p.name).key("normal").numbers(p.normal);
-            j.key("offset").number(p.offset, index_digits).close('}');
+            j.key("offset").number(index[static_cast<std::size_t>(p.offset)], index_digits).close('}');
         }
         j.close(']');
     }

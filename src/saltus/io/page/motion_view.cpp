@@ -24,19 +24,24 @@ namespace {
 // What a page can show and a browser can draw without delay.
 constexpr std::size_t max_coordinates = 24, few_coordinates = 12;  // more than 24 coordinates: 12 of them have curves
 constexpr std::size_t max_elements = 16, few_elements = 8;         // more than 16 elements: 8 of them have curves
-constexpr std::size_t candidates = 6000;                           // samples before thinning, about
-constexpr std::size_t candidates_large = 700;                      // the same for more than `max_coordinates`
 constexpr double least_samples = 400.0;                            // before thinning, if no step is left out
 constexpr std::size_t max_samples = 4000;                          // after thinning; more are decimated
-constexpr std::size_t max_numbers = 60000;  // samples × curves; more are thinned with a larger tolerance
-constexpr std::size_t point_frames = 140;   // times at which mass points are stored
-constexpr int plane_nodes = 41;             // nodes of an energy plane in each direction
-constexpr std::size_t max_planes = 6;       // models with more coordinates have no energy planes
-constexpr double plane_margin = 0.5;        // of an energy plane around the curve, in parts of the extent of the curve
+constexpr std::size_t point_frames = 140;                          // times at which mass points are stored
+constexpr int plane_nodes = 41;                                    // nodes of an energy plane in each direction
+constexpr std::size_t max_planes = 6;                              // models with more coordinates have no energy planes
+constexpr double plane_margin = 0.5;  // of an energy plane around the curve, in parts of the extent of the curve
 
-// Thinning: |curve − straight line between two kept samples| ≤ tolerance × range of the curve. The tolerance is doubled
-// from the first to the last value until the numbers fit.
-constexpr double first_chord_tolerance = 3e-4, last_chord_tolerance = 2e-3;
+/// Limits of the samples. Thinning keeps |curve − straight line between two kept samples| ≤ tolerance × range of the
+/// curve. The tolerance is doubled from the first to the last value until the numbers fit.
+struct SampleLimits {
+    std::size_t candidates;        ///< samples before thinning, about
+    std::size_t candidates_large;  ///< the same for more than `max_coordinates`
+    double first_chord_tolerance, last_chord_tolerance;
+    std::size_t max_numbers;  ///< samples × curves; more are thinned with a larger tolerance
+};
+/// A plot is about 250 pixels high, so that a tolerance of 1e-3 is a quarter of a pixel.
+constexpr SampleLimits complete_limits{6000, 700, 3e-4, 2e-3, 60000}, live_limits{1200, 350, 1e-3, 4e-3, 20000};
+
 constexpr std::size_t max_chord_samples = 64;  // under one chord; bounds the cost of thinning
 constexpr double constant_curve = 1e-12;       // a curve with range ≤ this × its size is constant up to rounding
 
@@ -58,7 +63,8 @@ constexpr std::size_t smooth_causes = work_causes.size() - 1;
 /// energies, works, forces, drawing. Then rows that a straight line between their neighbours reproduces are removed.
 class Sampler {
 public:
-    Sampler(const Trajectory& t, const model::Model* m, MotionView& view) : t_(t), m_(m), view_(view) {
+    Sampler(const Trajectory& t, const model::Model* m, const SampleLimits& limits, MotionView& view)
+        : t_(t), m_(m), limits_(limits), view_(view) {
         coordinates_ = spread(t.coordinates.size(), max_coordinates, few_coordinates);
         if (m_ != nullptr) course_.emplace(*m_, t_);
         choose_elements();
@@ -68,7 +74,8 @@ public:
     void run() {
         std::size_t steps = 0;
         for (const trajectory::Arc& a : t_.arcs) steps += a.steps.size();
-        const std::size_t budget = t_.coordinates.size() > max_coordinates ? candidates_large : candidates;
+        const std::size_t budget =
+            t_.coordinates.size() > max_coordinates ? limits_.candidates_large : limits_.candidates;
         constexpr std::size_t max_pieces = 64;  // of one step: a Taylor series can be half a period long
         const std::size_t each = steps == 0 ? 2 : std::clamp<std::size_t>(budget / steps, 1, max_pieces);
         pieces_ = each < 2 ? 1 : each - each % 2;  // 1, or even for Simpson's rule
@@ -81,9 +88,10 @@ public:
             row(t_.start.t, t_.start.q, t_.start.u);
             row(t_.end.t, t_.end.q, t_.end.u);
         }
-        std::vector<std::size_t> kept = thinned(first_chord_tolerance);
-        for (double tolerance = 2.0 * first_chord_tolerance;
-             tolerance < last_chord_tolerance && kept.size() * columns() > max_numbers; tolerance *= 2.0)
+        std::vector<std::size_t> kept = thinned(limits_.first_chord_tolerance);
+        for (double tolerance = 2.0 * limits_.first_chord_tolerance;
+             tolerance < limits_.last_chord_tolerance && kept.size() * columns() > limits_.max_numbers;
+             tolerance *= 2.0)
             kept = thinned(tolerance);
         keep(std::move(kept));
     }
@@ -284,37 +292,61 @@ private:
         const std::size_t n = rows_.size();
         std::vector<std::size_t> kept;
         if (n == 0) return kept;
-        Row scale(columns(), 0.0);
-        for (std::size_t c = 1; c < scale.size(); ++c) {
-            double low = rows_[0][c], high = low;
-            for (const Row& r : rows_) low = std::min(low, r[c]), high = std::max(high, r[c]);
-            scale[c] = high - low > constant_curve * (std::abs(low) + std::abs(high)) ? tolerance * (high - low) : 0.0;
-        }
+        std::vector<Bound> bounds;  // of the curves that are not constant
+        Row low = rows_[0], high = low;
+        for (const Row& r : rows_)
+            for (std::size_t c = 1; c < r.size(); ++c)
+                low[c] = std::min(low[c], r[c]), high[c] = std::max(high[c], r[c]);
+        for (std::size_t c = 1; c < columns(); ++c)
+            if (high[c] - low[c] > constant_curve * (std::abs(low[c]) + std::abs(high[c])))
+                bounds.push_back({c, tolerance * (high[c] - low[c])});
         std::size_t from = 0;
         for (std::size_t piece = 0; piece <= breaks_.size(); ++piece) {
             const std::size_t to = piece < breaks_.size() ? breaks_[piece] : n - 1;
-            std::size_t i = from;
-            kept.push_back(i);
-            while (i < to) {
-                std::size_t j = i + 1;
-                while (j + 1 <= to && j - i < max_chord_samples && near(i, j + 1, scale)) ++j;
-                kept.push_back(j);
-                i = j;
+            kept.push_back(from);
+            for (std::size_t i = from; i < to;) {
+                i = end_of_chord(i, to, bounds);
+                kept.push_back(i);
             }
             from = to + 1;
         }
         return kept;
     }
-    /// Whether all rows between i and j differ from the chord by at most `scale`; a scale of 0 means a constant curve.
-    bool near(std::size_t i, std::size_t j, const Row& scale) const {
-        const Row &a = rows_[i], &b = rows_[j];
-        const double length = b[0] - a[0];
-        for (std::size_t k = i + 1; k < j; ++k) {
-            const double s = length > 0.0 ? (rows_[k][0] - a[0]) / length : 0.0;
-            for (std::size_t c = 1; c < scale.size(); ++c)
-                if (scale[c] > 0.0 && std::abs(rows_[k][c] - a[c] - s * (b[c] - a[c])) > scale[c]) return false;
+    /// How far a chord may pass from the rows of a column, and the slopes of the chord with which it does not.
+    struct Bound {
+        std::size_t column;
+        double distance;
+        double least_slope = 0.0, largest_slope = 0.0;
+    };
+    /// The row j ≤ to at which the longest chord from row i ends, if it passes every row k between at a distance that
+    /// `bounds` allows.
+    ///
+    /// The chord with the slope p passes row k of a column, at a time τ after row i, at the distance |x_i + p τ − x_k|.
+    /// It is at most d if (x_k − x_i − d)/τ ≤ p ≤ (x_k − x_i + d)/τ. All rows between together bound p by an interval
+    /// for each column, and a row can end the chord if its slopes lie in the intervals of the rows before it. Each row
+    /// is looked at once.
+    std::size_t end_of_chord(std::size_t i, std::size_t to, std::vector<Bound>& bounds) const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        const Row& a = rows_[i];
+        for (Bound& b : bounds) b.least_slope = -infinity, b.largest_slope = infinity;
+        std::size_t j = i + 1;
+        for (; j < to && j - i < max_chord_samples; ++j) {
+            const Row &inner = rows_[j], &end = rows_[j + 1];
+            const double at = inner[0] - a[0], length = end[0] - a[0];
+            const double per_time = at > 0.0 ? 1.0 / at : 0.0, per_length = length > 0.0 ? 1.0 / length : 0.0;
+            for (Bound& b : bounds) {
+                const double begin = a[b.column], rise = inner[b.column] - begin;
+                if (at > 0.0) {
+                    b.least_slope = std::max(b.least_slope, (rise - b.distance) * per_time);
+                    b.largest_slope = std::min(b.largest_slope, (rise + b.distance) * per_time);
+                } else if (std::abs(rise) > b.distance) {
+                    return j;
+                }
+                const double slope = (end[b.column] - begin) * per_length;
+                if (slope < b.least_slope || slope > b.largest_slope) return j;
+            }
         }
-        return true;
+        return j;
     }
 
     /// Reduces too many rows. Time is divided into buckets; of each bucket the first and last row are kept, and the
@@ -363,6 +395,7 @@ private:
 
     const Trajectory& t_;
     const model::Model* m_;
+    const SampleLimits& limits_;
     MotionView& view_;
     std::optional<integrate::Course> course_;         ///< evaluates gaps, forces and energies; needs the model
     std::optional<integrate::OutputCourse> outputs_;  ///< if the model has outputs
@@ -481,12 +514,12 @@ Units units_of(const model::Description& d, const std::vector<std::string>& coor
     return units;
 }
 
-MotionView motion_view(const Trajectory& t, const model::Model* m, EnergyPlanes planes) {
+MotionView motion_view(const Trajectory& t, const model::Model* m, ViewDetail detail) {
     MotionView view;
     view.trajectory = &t;
-    Sampler(t, m, view).run();
+    Sampler(t, m, detail == ViewDetail::complete ? complete_limits : live_limits, view).run();
     if (m == nullptr) return view;
-    if (planes == EnergyPlanes::computed) add_planes(t, *m, view);
+    if (detail == ViewDetail::complete) add_planes(t, *m, view);
     if (m->drawing != nullptr && m->drawing->points > 0) add_points(t, *m->drawing, view);
     return view;
 }

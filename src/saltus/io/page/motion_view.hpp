@@ -69,13 +69,17 @@ struct MotionView {
     Units units;
 };
 
-/// Whether a view has the energy over phase planes. They can take longer than the motion itself.
-enum class EnergyPlanes { computed, left_out };
+/// What a view contains.
+enum class ViewDetail {
+    complete,
+    live  ///< for a page that shows another motion some hundredths of a second later: curves have about half as many
+          ///< samples, and there are no energy planes, which can take longer than the motion itself
+};
 
 /// Samples a motion. `model` must be the model that the motion was computed with. If it is null then the view has only
 /// coordinates, velocities and events.
 MotionView motion_view(const trajectory::Trajectory& trajectory, const model::Model* model,
-                       EnergyPlanes planes = EnergyPlanes::computed);
+                       ViewDetail detail = ViewDetail::complete);
 
 /// The view as one JSON object (docs/report.md). `model` is the one that was given to `motion_view`; it may be null.
 std::string motion_json(const MotionView& view, const model::Model* model);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <span>
@@ -61,9 +62,11 @@ public:
             text_ += "null";
             return *this;
         }
-        char buffer[40];
-        std::snprintf(buffer, sizeof buffer, "%.*g", digits, value == 0.0 ? 0.0 : value);
-        text_ += buffer;
+        char buffer[40];  // sign, 17 digits, point and exponent need 24
+        char* const end = std::to_chars(buffer, buffer + sizeof buffer, value == 0.0 ? 0.0 : value,
+                                        std::chars_format::general, digits)
+                              .ptr;
+        text_.append(buffer, end);
         return *this;
     }
     JsonText& numbers(std::span<const double> values, int digits = 6) {

@@ -117,7 +117,9 @@ TEST(MotionJson, NumbersOfADrawingThatAgreeAreWrittenOnce) {
     EXPECT_LT(d["values"].size(), m.view.drawing.size());
     for (std::size_t i = 0; i < d["values"].size(); ++i)
         for (std::size_t k = 0; k < i; ++k)
-            if (d["values"][i].is_array()) EXPECT_NE(d["values"][i], d["values"][k]) << i << " and " << k;
+            if (d["values"][i].is_array()) {
+                EXPECT_NE(d["values"][i], d["values"][k]) << i << " and " << k;
+            }
     const auto expected = [&](int number) {
         const io::Curve& c = m.view.drawing[static_cast<std::size_t>(number)];
         return c.values.back();

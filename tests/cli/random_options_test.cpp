@@ -84,7 +84,17 @@ private:
     std::string state(const Shipped& m) { return pick(m.coordinates) + (chance(0.4) ? "'" : ""); }
 
     std::string command(const Shipped& m) {
-        switch (index(10)) {
+        switch (index(14)) {
+            case 10: return "orbit" + returns(m) + guess(m);
+            case 11:
+                return "continue --points " + std::to_string(index(6)) + " --over \"" + range(m) + "\"" +
+                       (chance(0.3) ? std::string(" --equilibria") : returns(m) + guess(m)) +
+                       (chance(0.2) ? " --doublings 2" : "") + (chance(0.2) ? " --step " + number() : "");
+            case 12:
+                return "diagram --transient 2 --keep 2 --over \"" + range(m) + ":" + std::to_string(index(4)) + "\"" +
+                       returns(m) + (chance(0.3) ? " --exponents" : "") + (chance(0.3) ? " --sweep both" : "") +
+                       (chance(0.3) ? " --t-max " + near_one(-2.0, 1.0) : "");
+            case 13: return "basin --t-max " + near_one(-2.0, 0.0) + starts(m);
             case 0: return "check";
             case 1: return "simulate --t-end " + near_one(-3.0, 0.5) + method();
             case 2: return "compare --refinements 1 --t-end " + near_one(-3.0, 0.0) + " --h " + near_one(-3.0, -1.0);
@@ -92,7 +102,9 @@ private:
                 return "sensitivity --t-end " + near_one(-3.0, 0.3) + " --wrt \"" + state(m) + "\"" +
                        (chance(0.3) ? " --check" : "");
             case 4: return "equilibria" + std::string(chance(0.4) ? " --time " + number() : "");
-            case 5: return "certify --budget " + std::to_string(1 + index(2000)) + theorem();
+            case 5:
+                return "certify --budget " + std::to_string(1 + index(2000)) + theorem() +
+                       (chance(0.3) ? " --certificate certificate.json" : "") + (chance(0.3) ? function(m) : "");
             case 6:
                 return "impact" + std::string(chance(0.5)
                                                   ? " --number 1"
@@ -120,6 +132,44 @@ private:
             case 2: return " --max-step " + near_one(-3.0, 1.0);
             default: return " --balance";
         }
+    }
+    /// Where the points of an orbit are taken: once in a period, or on a section.
+    std::string returns(const Shipped& m) {
+        switch (index(4)) {
+            case 0: return " --period \"2*pi/w\"";
+            case 1: return " --period " + near_one(-2.0, 1.0);
+            case 2: return " --section \"" + state(m) + " = " + (chance(0.5) ? "0" : number()) + "\"";
+            default: return "";
+        }
+    }
+    std::string guess(const Shipped& m) {
+        return (chance(0.3) ? " --settle " + near_one(-2.0, 1.0) : "") +
+               (chance(0.3) ? " --guess \"" + state(m) + "=" + number() + "\"" : "") +
+               (chance(0.2) ? " --multiple " + std::to_string(index(4)) : "") +
+               (chance(0.2) ? " --search " + std::to_string(index(4)) : "");
+    }
+    std::string range(const Shipped& m) {
+        const std::string name = m.parameters.empty() ? "none" : pick(m.parameters);
+        return name + "=" + (chance(0.5) ? near_one(-1.0, 0.0) + ":" + near_one(0.0, 1.0) : number() + ":" + number());
+    }
+    /// Starts of a basin and what is done with them.
+    std::string starts(const Shipped& m) {
+        const std::string interval = "=-" + near_one(-2.0, 1.0) + ":" + near_one(-2.0, 1.0);
+        const std::string which = chance(0.3) ? " --samples 3 --box \"" + state(m) + interval + "\""
+                                              : " --grid \"" + state(m) + interval + ":3\"";
+        switch (index(6)) {
+            case 0: return which + " --method event";
+            case 1: return which + " --refine " + std::to_string(index(3));
+            case 2: return which + " --boundary " + number();
+            case 3: return which + " --paths 2";
+            case 4: return which + " --no-certify --to-rest --rest " + number();
+            default: return which + " --no-certify --h " + number() + " --theta " + near_one(-1.0, 0.1);
+        }
+    }
+    /// A Lyapunov function.
+    std::string function(const Shipped& m) {
+        return " --V \"" + std::string(chance(0.5) ? "T + U" : "T") + " + " + number() + "*" + pick(m.coordinates) +
+               "^2\"";
     }
     std::string theorem() {
         static const std::vector<std::string> theorems{"attractivity", "instability", "regulation"};
@@ -164,6 +214,7 @@ TEST(RandomOptions, EndWithAnExitCodeAndCompleteOutput) {
         const std::string limited = "timeout -s KILL 60 " + std::string(SALTUS_EXE) + " " + line +
                                     " --json --seconds 2" + (k % 3 == 0 ? " --out run" : "");
         fs::remove_all(folder.path() / "run");
+        fs::remove(folder.path() / "certificate.json");
         const test::Outcome r = test::shell(limited, folder.path());
         const bool known = r.code == 0 || r.code == 2 || r.code == 3 || r.code == 130;
         EXPECT_TRUE(known) << "run " << k << ": exit code " << r.code << "\n  saltus " << line << "\n  "

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +17,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/problem/detail/memory_limit.hpp"
 #include "saltus/io/results/detail/hdf5_header.hpp"
+#include "saltus/io/results/detail/hdf5_old_format.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/hdf5_faults.hpp"
@@ -58,12 +61,14 @@ using hdf5::Session;
 
 const char* const damaged = "it may be cut short or damaged";
 
-/// An open FCLIB file. Its functions throw Error with the path of the file and the name of the data at fault.
+/// An open FCLIB file. A file in the oldest format, which FCLIB writes, is read without HDF5 except for chunks, because
+/// HDF5 1.10 does not survive damaged ones. Its functions throw Error with the path of the file and the name of the
+/// data at fault.
 class Reader {
 public:
-    explicit Reader(const std::string& path)
-        : path_(path), reading_(path), file_(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose) {
-        if (!file_) fail("cannot be opened as HDF5", damaged);
+    explicit Reader(const std::string& path) : path_(path), reading_(path) {
+        old_ = placed("", [&] { return hdf5::OldFormat::open(path); });
+        if (!old_) file();
         std::error_code error;
         bytes_ = static_cast<double>(std::filesystem::file_size(path, error));
         if (error) fail("cannot be read: " + error.message());
@@ -77,14 +82,17 @@ public:
 
     /// Whether data of this name exist: "group/group/data".
     bool has(const std::string& name) const {
+        if (const auto header = old_header(name)) return true;
+        if (old_) return false;
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash + 1))
-            if (H5Lexists(file_.get(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
-        return H5Lexists(file_.get(), name.c_str(), H5P_DEFAULT) > 0;
+            if (H5Lexists(file(), name.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+        return H5Lexists(file(), name.c_str(), H5P_DEFAULT) > 0;
     }
 
     /// Whether data that exist were ever written. FCLIB creates data without values, for example the reactions of a
     /// problem whose solution is not known.
     bool is_written(const std::string& name) const {
+        if (const auto header = old_dataset(name)) return old_->is_written(*header);
         const Id set(open(name), H5Dclose);
         return H5Dget_storage_size(set.get()) > 0;
     }
@@ -136,11 +144,66 @@ public:
     }
 
 private:
+    /// The value of `read`. Its Error becomes one of this file, about `what`.
+    template <class Read>
+    std::invoke_result_t<Read> placed(const std::string& what, Read read) const {
+        try {
+            return read();
+        } catch (const Error& e) {
+            fail(what + e.message(), damaged);
+        }
+    }
+
+    /// The file, open in HDF5.
+    hid_t file() const {
+        if (!file_) file_ = std::make_unique<Id>(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+        if (!*file_) fail("cannot be opened as HDF5", damaged);
+        return file_->get();
+    }
+
+    /// The header of data of a file in the old format; no value if there are none, or if HDF5 must read the file.
+    std::optional<hdf5::ObjectHeader> old_header(const std::string& name) const {
+        if (!old_) return std::nullopt;
+        try {
+            return placed(name + " ", [&] { return old_->find(name); });
+        } catch (const hdf5::OldFormat::NewerGroup&) {
+            old_.reset();
+            return std::nullopt;
+        }
+    }
+
+    /// The same for data that must exist.
+    std::optional<hdf5::ObjectHeader> old_dataset(const std::string& name) const {
+        std::optional<hdf5::ObjectHeader> header = old_header(name);
+        if (!old_) return std::nullopt;
+        if (!header) fail(name + " is missing");
+        if (!header->refusal_of_dataset.empty()) fail(name + " " + header->refusal_of_dataset, damaged);
+        return header;
+    }
+
+    /// Numbers that are read without HDF5. No value if HDF5 must read them.
+    template <class T>
+    std::optional<std::vector<T>> old_data(const std::string& name, H5T_class_t wanted, const char* what) const {
+        using Numbers = hdf5::OldFormat::Numbers;
+        const std::optional<hdf5::ObjectHeader> header = old_dataset(name);
+        if (!header) return std::nullopt;
+        std::optional<Numbers> found = placed(name + " ", [&] { return old_->numbers(*header); });
+        if (!found) return std::nullopt;
+        if (found->kind != (wanted == H5T_INTEGER ? Numbers::Kind::integers : Numbers::Kind::reals))
+            fail(name + " does not contain " + what);
+        if (!found->standard) fail(name + " contains " + what + " of an unusual form", damaged);
+        if (!found->stored) fail(name + " announces " + counted(found->count, "number") + " and stores fewer", damaged);
+        if constexpr (std::is_same_v<T, double>)
+            return std::move(found->reals);
+        else
+            return std::move(found->integers);
+    }
+
     hid_t open(const std::string& name) const {
         if (!has(name)) fail(name + " is missing");
-        if (const std::string why = hdf5::refusal_of_dataset(file_.get(), path_, name); !why.empty())
+        if (const std::string why = hdf5::refusal_of_dataset(file(), path_, name); !why.empty())
             fail(name + " " + why, damaged);
-        const hid_t set = H5Dopen2(file_.get(), name.c_str(), H5P_DEFAULT);
+        const hid_t set = H5Dopen2(file(), name.c_str(), H5P_DEFAULT);
         if (set < 0) fail(name + " cannot be opened", damaged);
         return set;
     }
@@ -158,6 +221,7 @@ private:
 
     template <class T>
     std::vector<T> data(const std::string& name, H5T_class_t wanted, hid_t native, const char* what) const {
+        if (std::optional<std::vector<T>> values = old_data<T>(name, wanted, what)) return std::move(*values);
         const Id set(open(name), H5Dclose);
         const Id type(H5Dget_type(set.get()), H5Tclose);
         const Id space(H5Dget_space(set.get()), H5Sclose);
@@ -184,7 +248,8 @@ private:
 
     std::string path_;
     ReadingHdf5 reading_;
-    Id file_;
+    mutable std::optional<hdf5::OldFormat> old_;  ///< if the file has the format that FCLIB writes
+    mutable std::unique_ptr<Id> file_;            ///< open if HDF5 is needed
     double bytes_ = 0.0;
 };
 

@@ -3,16 +3,12 @@
 
 #include "saltus/io/results/detail/hdf5_header.hpp"
 
-#include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <vector>
 
-// The bytes are described in "HDF5 File Format Specification Version 3.0", section IV.A: a dataset is an object header,
-// a list of messages in one or more blocks. Numbers are little-endian.
+// Section IV.A of the specification: an object is a header, a list of messages in one or more blocks.
 namespace saltus::io::hdf5 {
 
 namespace {
@@ -20,66 +16,30 @@ namespace {
 const char* const cut_short = "has a header that is cut short";
 const char* const repeated = "has a header that says something twice";
 
-/// Reads numbers from bytes. A number past the end is 0, and good() is false from then on.
-class Bytes {
-public:
-    explicit Bytes(std::string_view bytes) : bytes_(bytes) {}
-
-    std::uint64_t number(std::size_t size) {
-        if (size > left() || size > sizeof(std::uint64_t)) {
-            good_ = false;
-            return 0;
-        }
-        std::uint64_t value = 0;
-        for (std::size_t k = size; k-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes_[at_ + k]);
-        at_ += size;
-        return value;
-    }
-    std::string_view take(std::size_t size) {
-        if (size > left()) {
-            good_ = false;
-            size = left();
-        }
-        at_ += size;
-        return bytes_.substr(at_ - size, size);
-    }
-    void skip(std::size_t size) { take(size); }
-    std::size_t left() const { return bytes_.size() - at_; }
-    bool good() const { return good_; }
-
-private:
-    std::string_view bytes_;
-    std::size_t at_ = 0;
-    bool good_ = true;
-};
-
 /// Messages of an object header that are read here.
 enum class Message : std::uint16_t {
     dataspace = 0x01,
+    link_info = 0x02,
     datatype = 0x03,
     external_files = 0x07,
     layout = 0x08,
     filters = 0x0B,
     continuation = 0x10,
-};
-
-/// The parts of a header that must fit together.
-struct Header {
-    std::optional<std::uint64_t> rank, element_size;
-    std::optional<std::vector<std::uint64_t>> chunk;  ///< its sides, the last one is the size of an element in bytes
-    bool has_layout = false;
+    symbol_table = 0x11,
 };
 
 /// Reads one header. Its functions return why the header is refused, or nothing.
 class HeaderReader {
 public:
-    HeaderReader(const std::string& path, std::uint64_t base, std::size_t address_size, std::size_t length_size)
-        : in_(path, std::ios::binary), base_(base), address_size_(address_size), length_size_(length_size) {}
+    explicit HeaderReader(FileBytes& in) : in_(in) {}
 
+    const ObjectHeader& header() const { return header_; }
+
+    /// Reads all messages.
     std::string read(std::uint64_t address) {
         // The longest prefix: version 2 with times, phase change and a size of 8 bytes.
         constexpr std::size_t longest_prefix = 34;
-        const std::string prefix = block(address, longest_prefix);
+        const std::string prefix = in_.block(address, longest_prefix);
         Bytes bytes(prefix);
         std::uint64_t size = 0, start = 0;  // of the messages of the first block
         if (prefix.starts_with("OHDR")) {
@@ -106,7 +66,26 @@ public:
             if (k == max_blocks) return "has a header of more than 4096 blocks";
             if (std::string why = messages(blocks_[k]); !why.empty()) return why;
         }
-        return check();
+        return {};
+    }
+
+    /// Whether the messages are those of a dataset and fit together.
+    std::string check() const {
+        if (!header_.rank || !header_.element_size || !header_.has_layout) return "is not a dataset";
+        if (*header_.rank > H5S_MAX_RANK) return "has too many dimensions";
+        if (*header_.element_size == 0) return "has numbers of size zero";
+        if (!header_.chunk) return {};
+        // HDF5 keeps the size of a chunk in 32 bits.
+        constexpr std::uint64_t max_chunk = std::numeric_limits<std::uint32_t>::max();
+        if (header_.chunk->size() != *header_.rank + 1 || header_.chunk->back() != *header_.element_size)
+            return "has chunks that do not fit its numbers";
+        std::uint64_t size = 1;
+        for (const std::uint64_t side : *header_.chunk) {
+            if (side == 0) return "has chunks of size zero";
+            if (side > max_chunk / size) return "has chunks of more than 4 GiB";
+            size *= side;
+        }
+        return {};
     }
 
 private:
@@ -114,22 +93,10 @@ private:
         std::uint64_t address, size;
     };
 
-    /// At most `size` bytes at this address; fewer at the end of the file.
-    std::string block(std::uint64_t address, std::uint64_t size) {
-        constexpr std::uint64_t max_position = std::numeric_limits<std::int64_t>::max();
-        if (address > max_position - base_) return {};
-        std::string bytes(size, '\0');
-        in_.clear();
-        in_.seekg(static_cast<std::streamoff>(base_ + address));
-        in_.read(bytes.data(), static_cast<std::streamsize>(size));
-        bytes.resize(in_.bad() ? 0 : static_cast<std::size_t>(in_.gcount()));
-        return bytes;
-    }
-
     std::string messages(Block b) {
         constexpr std::uint64_t max_size = std::uint64_t{1} << 24U;  // bytes; headers of saltus and FCLIB have < 1 kB
         if (b.size > max_size) return "has a header of more than 16 MiB";
-        const std::string content = block(b.address, b.size);
+        const std::string content = in_.block(b.address, b.size);
         if (content.size() < b.size) return cut_short;
         Bytes bytes(content);
         const std::size_t prefix = version_ == 1 ? 8 : (ordered_ ? 6 : 4);
@@ -150,11 +117,11 @@ private:
         switch (type) {
             case Message::dataspace:
                 if (header_.rank) return repeated;
-                body.skip(1);
-                header_.rank = body.number(1);
+                why = dataspace(body);
                 break;
             case Message::datatype:
                 if (header_.element_size) return repeated;
+                header_.datatype = body.rest();
                 body.skip(4);
                 header_.element_size = body.number(4);
                 break;
@@ -164,8 +131,15 @@ private:
                 why = layout(body);
                 break;
             case Message::filters: why = filters(body); break;
+            case Message::link_info: header_.newer_group = true; return {};
+            case Message::symbol_table: {
+                if (header_.group) return repeated;
+                const std::uint64_t tree = body.number(in_.address_size);
+                header_.group = {tree, body.number(in_.address_size)};
+                break;
+            }
             case Message::continuation: {
-                const std::uint64_t address = body.number(address_size_), size = body.number(length_size_);
+                const std::uint64_t address = body.number(in_.address_size), size = body.number(in_.length_size);
                 constexpr std::uint64_t signature = 4, checksum = 4;  // of a block of version 2
                 if (version_ == 1)
                     blocks_.push_back({address, size});
@@ -181,6 +155,18 @@ private:
         return why.empty() && !body.good() ? cut_short : why;
     }
 
+    std::string dataspace(Bytes& body) {
+        const std::uint64_t version = body.number(1);
+        header_.rank = body.number(1);
+        body.skip(1);
+        const std::uint64_t kind = body.number(1);  // in version 2: scalar, simple, null
+        constexpr std::uint64_t null = 2;
+        header_.empty = version == 2 && kind == null;
+        if (version == 1) body.skip(4);
+        for (std::uint64_t k = 0; k < *header_.rank; ++k) header_.sides.push_back(body.number(in_.length_size));
+        return version == 1 || version == 2 ? "" : "has dimensions of an unknown version";
+    }
+
     std::string layout(Bytes& body) {
         enum Class : std::uint64_t { compact = 0, contiguous = 1, chunked = 2 };
         header_.has_layout = true;
@@ -190,13 +176,14 @@ private:
         if (version == 1 || version == 2) {
             rank = body.number(1);
             kind = body.number(1);
-            body.skip(5 + address_size_);
+            body.skip(5 + in_.address_size);
         } else if (version == 3) {
             kind = body.number(1);
             if (kind == chunked) {
                 rank = body.number(1);
-                body.skip(address_size_);
+                body.skip(in_.address_size);
             }
+            plain(body, kind == contiguous, kind == compact);
         } else if (version == 4) {
             kind = body.number(1);
             if (kind == chunked) {
@@ -204,6 +191,7 @@ private:
                 rank = body.number(1);
                 width = body.number(1);
             }
+            plain(body, kind == contiguous, kind == compact);
         } else
             return "has a layout of an unknown version";
         if (kind > chunked) return "has a layout that is neither contiguous nor chunked";
@@ -211,6 +199,15 @@ private:
         header_.chunk.emplace();
         for (std::uint64_t k = 0; k < rank; ++k) header_.chunk->push_back(body.number(width));
         return {};
+    }
+
+    /// Where the numbers are, if they are not in chunks.
+    void plain(Bytes& body, bool is_contiguous, bool is_compact) {
+        if (is_contiguous) {
+            const std::uint64_t address = body.number(in_.address_size);
+            header_.contiguous = {address, body.number(in_.length_size)};
+        }
+        if (is_compact) header_.compact = std::string(body.take(body.number(2)));
     }
 
     std::string filters(Bytes& body) const {
@@ -229,47 +226,37 @@ private:
         return {};
     }
 
-    std::string check() const {
-        if (!header_.rank || !header_.element_size || !header_.has_layout) return "is not a dataset";
-        if (*header_.rank > H5S_MAX_RANK) return "has too many dimensions";
-        if (*header_.element_size == 0) return "has numbers of size zero";
-        if (!header_.chunk) return {};
-        // HDF5 keeps the size of a chunk in 32 bits.
-        constexpr std::uint64_t max_chunk = std::numeric_limits<std::uint32_t>::max();
-        if (header_.chunk->size() != *header_.rank + 1 || header_.chunk->back() != *header_.element_size)
-            return "has chunks that do not fit its numbers";
-        std::uint64_t size = 1;
-        for (const std::uint64_t side : *header_.chunk) {
-            if (side == 0) return "has chunks of size zero";
-            if (side > max_chunk / size) return "has chunks of more than 4 GiB";
-            size *= side;
-        }
-        return {};
-    }
-
-    std::ifstream in_;
-    std::uint64_t base_;  ///< position in the file that addresses count from
-    std::size_t address_size_, length_size_;
+    FileBytes& in_;
     int version_ = 1;
     bool ordered_ = false;  ///< messages have two more bytes, their order of creation
     std::vector<Block> blocks_;
-    Header header_;
+    ObjectHeader header_;
 };
 
 }  // namespace
 
+ObjectHeader read_header(FileBytes& in, std::uint64_t address) {
+    HeaderReader reader(in);
+    const std::string why = reader.read(address);
+    ObjectHeader header = reader.header();
+    header.refusal = why;
+    header.refusal_of_dataset = why.empty() ? reader.check() : why;
+    return header;
+}
+
 std::string refusal_of_dataset(hid_t file, const std::string& path, const std::string& name) {
     H5O_info_t root, info;
     const Id creation(H5Fget_create_plist(file), H5Pclose);
+    FileBytes in(path);
     hsize_t base = 0;
-    std::size_t address_size = 0, length_size = 0;
     if (!creation || H5Pget_userblock(creation.get(), &base) < 0 ||
-        H5Pget_sizes(creation.get(), &address_size, &length_size) < 0 ||
+        H5Pget_sizes(creation.get(), &in.address_size, &in.length_size) < 0 ||
         H5Oget_info_by_name2(file, "/", &root, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
         H5Oget_info_by_name2(file, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
         return "cannot be opened";
     if (info.fileno != root.fileno) return "is in another file";
-    return HeaderReader(path, base, address_size, length_size).read(info.addr);
+    in.base = base;
+    return read_header(in, info.addr).refusal_of_dataset;
 }
 
 }  // namespace saltus::io::hdf5

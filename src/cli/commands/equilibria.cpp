@@ -79,7 +79,7 @@ std::vector<std::pair<double, double>> region_of(const EquilibriaCommand& c, con
 
 int equilibria(const EquilibriaCommand& c) {
     if (c.time && !std::isfinite(*c.time)) throw Error("the time is not a finite number", {"--time", 0, 0});
-    prepare_certificate(c.certificate);
+    prepare_certificate(c.certificate, c.common.out);
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     const auto out = open_results(c.common, "equilibria", {c.common.model});

@@ -76,7 +76,7 @@ constexpr int accepted = 0, refused = 1;
 
 void prepare_certificate(const CertificateOptions& options, const std::string& out) {
     if (!options.file.empty()) io::refuse_other_content(options.file, io::certificate_beginning, "a certificate");
-    for (const char* const result : {"certify.json", "contents.json"}) {
+    for (const char* const result : {"certify.json", "equilibria.json", "contents.json"}) {
         std::error_code error;
         if (options.file.empty() || out.empty()) break;
         if (fs::weakly_canonical(options.file, error) == fs::weakly_canonical(fs::path(out) / result, error))

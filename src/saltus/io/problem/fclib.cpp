@@ -187,7 +187,7 @@ private:
         using Numbers = hdf5::OldFormat::Numbers;
         const std::optional<hdf5::ObjectHeader> header = old_dataset(name);
         if (!header) return std::nullopt;
-        std::optional<Numbers> found = placed(name + " ", [&] { return old_->numbers(*header); });
+        std::optional<Numbers> found = placed(name + " ", [&] { return old_->numbers(*header, memory_limit); });
         if (!found) return std::nullopt;
         if (found->kind != (wanted == H5T_INTEGER ? Numbers::Kind::integers : Numbers::Kind::reals))
             fail(name + " does not contain " + what);

@@ -159,7 +159,7 @@ bool OldFormat::is_written(const ObjectHeader& dataset) const {
     return !dataset.contiguous || dataset.contiguous->address != undefined;
 }
 
-std::optional<OldFormat::Numbers> OldFormat::numbers(const ObjectHeader& dataset) {
+std::optional<OldFormat::Numbers> OldFormat::numbers(const ObjectHeader& dataset, std::uint64_t memory) {
     if (!dataset.contiguous && !dataset.compact) return std::nullopt;
     const std::uint64_t width = *dataset.element_size;
     const Form form = form_of(dataset.datatype);
@@ -171,7 +171,8 @@ std::optional<OldFormat::Numbers> OldFormat::numbers(const ObjectHeader& dataset
         if (side != 0 && result.count > end_ / side) refuse("announces more numbers than the file can hold");
         result.count *= side;
     }
-    if (result.count > end_ / width) refuse("announces more numbers than the file can hold");
+    if (result.count > end_ / width || result.count > memory / sizeof(double))
+        refuse("announces more numbers than the file can hold");
     const std::uint64_t size = result.count * width;
     const std::string bytes = dataset.compact ? *dataset.compact : in_.block(dataset.contiguous->address, size);
     const std::uint64_t room = dataset.compact ? dataset.compact->size() : dataset.contiguous->size;

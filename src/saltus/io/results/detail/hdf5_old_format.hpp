@@ -38,8 +38,9 @@ public:
         std::vector<double> reals;
     };
 
-    /// The numbers of a dataset that is stored in one piece. No value if it is stored in chunks.
-    std::optional<Numbers> numbers(const ObjectHeader& dataset);
+    /// The numbers of a dataset that is stored in one piece. No value if it is stored in chunks. Throws Error if they
+    /// need more than `memory` bytes.
+    std::optional<Numbers> numbers(const ObjectHeader& dataset, std::uint64_t memory);
 
 private:
     explicit OldFormat(const std::string& path) : in_(path) {}

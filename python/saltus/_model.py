@@ -36,10 +36,11 @@ class Model:
     (['y'], 9.81)
     """
 
-    def __init__(self, text, file="model.toml", /, **parameters):
+    def __init__(self, text, file="model.toml", /, *, project_initial=False, **parameters):
         self.text, self.file = text, file
         self._set = {name: _value(value, name) for name, value in parameters.items()}
-        self._core = _core.load(text, file, list(self._set.items()))
+        self._project = project_initial
+        self._core = _core.load(text, file, list(self._set.items()), False, project_initial)
 
     @property
     def name(self):
@@ -66,14 +67,14 @@ class Model:
         >>> m.initial[0]
         {'y': 2.0}
         """
-        return Model(self.text, self.file, **{**self._set, **parameters})
+        return Model(self.text, self.file, **{"project_initial": self._project, **self._set, **parameters})
 
     def __repr__(self):
         changes = "".join(f", {name}={value}" for name, value in self._set.items())
         return f"<saltus model '{self.name}', coordinates {', '.join(self.coordinates)}{changes}>"
 
     def __reduce__(self):
-        return _build, (self.text, self.file, self._set)
+        return _build, (self.text, self.file, {"project_initial": self._project, **self._set})
 
     # The questions, in the order of the program's commands.
 
@@ -96,7 +97,8 @@ class Model:
         command = simulate_command(self.file, given, samples)
         core = self._core
         if perturbed or project_initial:
-            core = _core.load(self.text, self.file, list(self._set.items()), perturbed, project_initial)
+            project = project_initial or self._project
+            core = _core.load(self.text, self.file, list(self._set.items()), perturbed, project)
         shown = {**given, "perturbed": perturbed, "project_initial": project_initial}
         with bar(progress) as show:
             return Motion(_core.simulate(core, command, show), self, shown, samples)
@@ -168,6 +170,8 @@ class Model:
         words = [command, str(file)]
         for name, value in self._set.items():
             words += ["--set", f"{name}={value}"]
+        if self._project:
+            options = {**options, "project_initial": True}
         return words + option_words(options)
 
     def _run(self, command, options):
@@ -310,8 +314,9 @@ def _build(text, file, parameters):
     return Model(text, file, **parameters)
 
 
-def load(path, /, **parameters):
-    """Reads a model file. Keywords change parameters and initial values.
+def load(path, /, *, project_initial=False, **parameters):
+    """Reads a model file. Keywords change parameters and initial values. With project_initial=True an initial state in
+    which bodies penetrate or constraints do not hold is repaired (--project-initial).
 
     >>> saltus.load("models/rocking-bar.toml", mu=0.4).parameters["mu"]
     0.4
@@ -327,14 +332,14 @@ def load(path, /, **parameters):
     except (OSError, UnicodeDecodeError) as e:
         reason = e.strerror if isinstance(e, OSError) else "it is not UTF-8 text"
         raise Error(f"cannot be read: {reason}", path) from None
-    return Model(text, path, **parameters)
+    return Model(text, path, project_initial=project_initial, **parameters)
 
 
-def model(text, /, **parameters):
-    """A model from the text of a model file.
+def model(text, /, *, project_initial=False, **parameters):
+    """A model from the text of a model file. Keywords are those of `load`.
 
     >>> text = "[system]\\nq = ['y']\\nT = \\"y'^2/2\\"\\n"
     >>> saltus.model(text, **{"y'": 2}).simulate(t_end=1).at(1.0)["y"]
     2.0
     """
-    return Model(text, "model.toml", **parameters)
+    return Model(text, "model.toml", project_initial=project_initial, **parameters)

@@ -202,6 +202,15 @@ def test_results_are_shown_in_a_few_lines():
     assert len(repr(m.equilibria())) < 10000 < len(repr(m.equilibria().to_dict()))
 
 
+def test_a_start_that_penetrates_is_repaired_if_wanted():
+    with pytest.raises(saltus.Error, match="penetrates"):
+        saltus.model(BALL, y=-1)
+    m = saltus.model(BALL, y=-1, project_initial=True)
+    assert m.initial[0]["y"] == pytest.approx(0, abs=1e-12)
+    assert m.with_(e=0.2).simulate().status == "completed"
+    assert m.equilibria().sets and pickle.loads(pickle.dumps(m)).initial == m.initial
+
+
 def test_times_outside_the_motion_are_refused():
     with pytest.raises(ValueError, match="not within the motion"):
         saltus.model(BALL).simulate().at(99.0)

@@ -165,7 +165,7 @@ await test("the copied command line gives the motion that is shown", async () =>
     assert.equal(told.events.length, m.event_count);
     near(told.final.q.y, m.end.q[0], 1e-9, "height at the end");
     near(told.final.u.y, m.end.u[0], 1e-9, "velocity at the end");
-    assert.match(await page.locator(".command").nth(1).innerText(), /^saltus\.load\("ball\.toml", y=.*"y'": .*\.simulate\(.*project_initial=True\)$/);
+    assert.match(await page.locator(".command").nth(1).innerText(), /^saltus\.load\("ball\.toml", y=.*"y'": .*, project_initial=True\)\.simulate\(.*\)$/);
 });
 
 await test("questions are computed, with their result", async () => {

@@ -103,10 +103,11 @@ export function pythonLine(command: string, file: string, set: Option[], options
         if (option === "--grid") {
             const [coordinate, range] = value.split("=");
             grid.push(`${JSON.stringify(coordinate)}: (${range.split(":").join(", ")})`);
-        } else given.push([name, value === "" ? "True" : pythonValue(value)]);
+        } else if (option !== "--project-initial") given.push([name, value === "" ? "True" : pythonValue(value)]);
     }
     if (grid.length) given.unshift(["grid", `{${grid.join(", ")}}`]);
     const load = [JSON.stringify(file), ...keywords(set.map(([n, v]): Option => [n, pythonValue(v)]))];
+    if (options.some(([option]) => option === "--project-initial")) load.push("project_initial=True"); // the start may penetrate
     const method = command === "continue" ? "continue_" : command; // a word of the language
     return `saltus.load(${load.join(", ")}).${method}(${keywords(given).join(", ")})`;
 }

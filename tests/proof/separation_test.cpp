@@ -129,6 +129,30 @@ TEST(Separation, ForcesThatCanBalanceAreNeverSeparated) {
     }
 }
 
+/// Most sets of forces of a search have no separating direction, and a shorter computation recognises them first. It
+/// must not take a set for one of them if a direction exists, whatever the units of the components are.
+TEST(Separation, FindsTheDirectionOfForcesInAHalfSpaceInAllUnits) {
+    Random random(7);
+    constexpr int n = 3;
+    for (const double margin : {0.1, 1e-3, 1e-5})
+        for (int trial = 0; trial < 100; ++trial) {
+            const Vector normal = Vector::NullaryExpr(n, [&] { return random.uniform(-1.0, 1.0); }).normalized();
+            const Vector units = Vector::NullaryExpr(n, [&] { return std::exp2(random.integer(-10, 10)); });
+            const auto force = [&] {
+                Vector f = Vector::NullaryExpr(n, [&] { return random.uniform(-1.0, 1.0); });
+                f -= (f.dot(normal) + margin) * normal;  // f·normal = −margin
+                IntervalVector v;
+                for (Index k = 0; k < n; ++k) v.emplace_back(f(k) * units(k));
+                return v;
+            };
+            ForceSet forces;
+            forces.loads = {force()};
+            const int cones = random.integer(0, 4);
+            for (int k = 0; k < cones; ++k) forces.cones.push_back({force(), {}});
+            EXPECT_TRUE(separate(forces)) << margin << ' ' << trial;
+        }
+}
+
 TEST(Separation, EveryLoadMustBeSeparated) {
     ForceSet forces;
     forces.loads = {{Interval(1.0), Interval(0.0)}, {Interval(-1.0), Interval(0.1)}};

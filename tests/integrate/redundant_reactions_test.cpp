@@ -91,6 +91,11 @@ double first(const trajectory::Trajectory& motion, EventKind kind) {
     return found == motion.events.end() ? std::nan("") : found->t;
 }
 
+bool says_not_unique(const trajectory::Trajectory& motion) {
+    return std::any_of(motion.warnings.begin(), motion.warnings.end(),
+                       [](const std::string& w) { return w.find("the motion is not unique") != std::string::npos; });
+}
+
 TEST(RedundantGroups, OfEqualFeetSlideWhenFrictionIsUsedUp) {
     // 0.4·10 = 4, then ẍ = t − 4.
     for (const auto& mu : {std::initializer_list<double>{0.4, 0.4}, {0.4, 0.4, 0.4}}) {
@@ -100,14 +105,95 @@ TEST(RedundantGroups, OfEqualFeetSlideWhenFrictionIsUsedUp) {
         EXPECT_NEAR(motion.end.q[0], 4.5, 1e-8);
         EXPECT_TRUE(motion.events_certain);
         EXPECT_LT(motion.energy.balance_error, 1e-8);
+        EXPECT_FALSE(says_not_unique(motion));
     }
 }
 
 TEST(RedundantGroups, HoldAsLongAsSomeDistributionOfTheLoadDoes) {
-    // The foot with the larger coefficient can carry the whole load: 0.6·10 = 6.
+    // The foot with the larger coefficient can carry the whole load: 0.6·10 = 6. With the whole load on the other foot
+    // the block would slip at t = 2.
     const auto motion = motion_of(pulled_block("", {0.2, 0.6}), 8.0);
     EXPECT_NEAR(first(motion, EventKind::slip), 6.0, 1e-8);
-    EXPECT_TRUE(motion.warnings.empty());
+    EXPECT_TRUE(says_not_unique(motion));
+}
+
+TEST(RedundantGroups, LetGoIntoAMotionInWhichFrictionOpposesSlip) {
+    // The slider acts along (-0.1, 1). It holds best if it presses the foot down with its bound 2, although it then
+    // pushes along the pull: 0.5·12 − 0.2 = 5.8. As soon as the block slips, the slider opposes its slip and lifts the
+    // foot: ẍ = t − 0.5·8 − 0.2.
+    const auto motion = motion_of(
+        pulled_block("[[slider]]\nname = \"brace\"\ngammaT = \"-0.1*x' + y'\"\nmu = 1.0\nFN = 2\n", {0.5}), 6.8);
+    EXPECT_NEAR(first(motion, EventKind::slip), 5.8, 1e-7);
+    EXPECT_EQ(motion.events.size(), 1U);
+    EXPECT_NEAR(motion.end.u[0], (6.8 * 6.8 - 5.8 * 5.8) / 2.0 - 4.2, 1e-6);
+    EXPECT_TRUE(says_not_unique(motion));
+}
+
+TEST(RedundantGroups, LetOnlyThosePartsSlipThatMove) {
+    // The slider presses the foot down with 0.1·20 = 2 at most, so that friction holds 0.5·12. It does not move itself.
+    // Afterwards the loads are those of least norm: N + 0.1 T = 10 gives N = 10/1.01.
+    const auto motion =
+        motion_of(pulled_block("[[slider]]\nname = \"press\"\ngammaT = \"0.1*y'\"\nmu = 1.0\nFN = 20\n", {0.5}), 7.0);
+    ASSERT_EQ(motion.events.size(), 1U);
+    EXPECT_EQ(motion.events[0].kind, EventKind::slip);
+    EXPECT_EQ(motion.events[0].elements, std::vector<int>{0});
+    EXPECT_NEAR(motion.events[0].t, 6.0, 1e-7);
+    EXPECT_NEAR(motion.end.u[0], 6.5 - 5.0 / 1.01, 1e-6);
+    EXPECT_TRUE(says_not_unique(motion));
+}
+
+TEST(RedundantGroups, OfFeetWithDifferentFactorsSlipBothWays) {
+    // Both feet slip with the same body. They let go at nearly the same acceleration, which is small: it must not be
+    // said of one that it slips and of the other that it holds.
+    const auto motion = motion_of(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'*x' + y'*y')/2"
+U = "8*y"
+f = { x = "7*sin(6*t)" }
+[[contact]]
+name = "a"
+gN = "y"
+gammaT = "0.8*x'"
+mu = 0.9
+[[contact]]
+name = "b"
+gN = "y"
+gammaT = "0.5*x'"
+mu = 0.836
+)toml",
+                                  2.592);
+    EXPECT_GT(motion.right(0.3).u[0], 0.1);
+    EXPECT_LT(motion.right(0.9).u[0], -0.1);
+    EXPECT_GT(motion.right(1.35).u[0], 0.1);
+}
+
+TEST(RedundantGroups, StartInTheDirectionThatSlidingFrictionAllows) {
+    // Friction that holds is larger than friction that slides. With the first one the slider would start one way, with
+    // the second one it starts the other way.
+    const auto motion = motion_of(R"toml(
+[system]
+q = ["x", "y", "z"]
+T = "(0.577*x'*x' + 0.577*y'*y' + z'*z')/2"
+U = "8*z"
+f = { x = 7, y = 8 }
+[[contact]]
+name = "foot"
+gN = "z"
+gammaT = "0.6*x'"
+mu = 0.6
+mu_static = 0.865
+[[slider]]
+name = "guide"
+gammaT = "-0.331*x' + 0.153*y' + 0.923*z'"
+mu = 0.543
+mu_static = 0.591
+FN = 4
+)toml",
+                                  0.0159);
+    EXPECT_TRUE(motion.events.empty());
+    const double slip = -0.331 * motion.end.u[0] + 0.153 * motion.end.u[1];
+    EXPECT_NEAR(motion.forces[1].T[0], slip > 0.0 ? -2.172 : 2.172, 1e-9);
 }
 
 TEST(RedundantGroups, ThatComeToRestStayIfTheyCanHold) {

@@ -234,6 +234,33 @@ u = { x = 2.0 }
     EXPECT_TRUE(says(s, "not unique")) << remarks(s);
 }
 
+TEST(Refusals, AMotionThatIsOneOfSeveralHasNoDerivativeWhereItsContactsLetGo) {
+    // Feet with different coefficients share the weight 10 in any way. They hold up to 0.6·10, and then the loads are
+    // those of least norm: friction falls to 4, and the time at which it falls is a matter of choice.
+    const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+f = { x = "a*t" }
+[parameters]
+a = 1.0
+[[contact]]
+name = "left"
+gN = "y"
+gammaT = "x'"
+mu = 0.2
+[[contact]]
+name = "right"
+gN = "y"
+gammaT = "x'"
+mu = 0.6
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"a", "y'"}, 7.0);
+    EXPECT_TRUE(s.final.col(0).hasNaN()) << s.final;
+    EXPECT_TRUE(says(s, "the motion is not unique")) << remarks(s);
+}
+
 TEST(Refusals, AForceThatJumpsAcrossItsBoundHasNoDerivative) {
     const std::string text = R"toml(
 [system]

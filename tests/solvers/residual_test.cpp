@@ -96,6 +96,19 @@ TEST(Verdict, DetectsDivergedReactions) {
     EXPECT_GT(verdict(p, far), 0.5);
 }
 
+TEST(Verdict, DoesNotTrustReactionsInWhichTheVelocitiesAreLost) {
+    // The reactions are inside the cone, so that v = 0 is needed, but v_N = -0.0625. Its product with the step is half
+    // a unit in the last place of the reactions, which absorb it: F is zero.
+    FrictionProblem p =
+        problem_of((Matrix(3, 3) << 2.0625, 1.5, 1.6875, 1.5, 6.84375, -0.5625, 1.6875, -0.5625, 1.9375).finished(),
+                   {-0.4375, 5.6875, -2.1875}, {spatial(1.4375)}, {3});
+    const std::vector<double> r{640921914957209.9, -190912910838318.56, -613648641980306.4};
+    EXPECT_EQ(residual(p, r), 0.0);
+    EXPECT_GT(verdict(p, r), 1e-2);
+    const Solution s = solve(p, Automatic{});
+    EXPECT_FALSE(s.status == Status::converged && s.r[0] > 1e12);
+}
+
 TEST(Verdict, IsTheResidualOfReactionsOfUsualSize) {
     Recipe recipe;
     recipe.condition = 10.0;

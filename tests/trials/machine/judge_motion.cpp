@@ -507,6 +507,11 @@ Findings judge_laws(const Model& model, const Motion& motion) {
     return findings;
 }
 
+bool says_not_unique(const Motion& motion) {
+    return motion.document.value("warnings", nlohmann::json::array()).dump().find("the motion is not unique") !=
+           std::string::npos;
+}
+
 bool has_one_motion(const Model& model) {
     const auto friction_of = [&](const Contact& contact) {
         std::string text = fmt::format("{} {}", static_cast<int>(contact.friction.kind), contact.friction.mu);
@@ -544,8 +549,8 @@ Findings judge_by_stepping(const Model& model, const Motion& motion) {
     Findings findings;
     constexpr int confirming_count = 16000;
     const Point& end = motion.arcs.back().back();
-    SteppedEnd judged =
-        has_one_motion(model) && has_single_impacts(Mechanics(model), motion) ? accurate_end(model) : SteppedEnd{};
+    const bool one_motion = has_one_motion(model) && !says_not_unique(motion);
+    SteppedEnd judged = one_motion && has_single_impacts(Mechanics(model), motion) ? accurate_end(model) : SteppedEnd{};
     double distance = judged.usable ? size_of(plus(end.q, judged.q, -1.0)) : 0.0;
     if (judged.usable && distance > judged.uncertainty) {
         judged = stepped_end(model, confirming_count);

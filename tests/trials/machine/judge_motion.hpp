@@ -39,6 +39,9 @@ bool simulate(const Model& model, const Program& program, const std::vector<std:
 /// unique.
 bool has_one_motion(const Model& model);
 
+/// Whether the program says that the motion is one of several that the laws allow.
+bool says_not_unique(const Motion& motion);
+
 /// The statements about gaps, energies and final state, and every sample and event against the laws.
 Findings judge_laws(const Model& model, const Motion& motion);
 

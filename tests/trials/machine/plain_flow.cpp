@@ -188,16 +188,31 @@ bool PlainFlow::apply(State& state, const Point& at, Course& course) const {
 }
 
 double PlainFlow::dip(const State& from, double h) const {
-    if (mechanics_.model().penalty) return h;
+    const Model& model = mechanics_.model();
     const Point next = moved(from, h);
-    for (std::size_t c = 0; c < mechanics_.model().contacts.size(); ++c) {
-        if (!(mechanics_.gap_rate(c, from.at) < 0.0 && mechanics_.gap_rate(c, next) > 0.0)) continue;
+    // The end of the part of the step on which `falls` is true. It is true at the start and false at h.
+    const auto lowest = [&](const auto& falls) {
         double low = 0.0, high = h;
         for (int i = 0; i < 50; ++i) {
             const double middle = (low + high) / 2;
-            (mechanics_.gap_rate(c, moved(from, middle)) < 0.0 ? low : high) = middle;
+            (falls(moved(from, middle)) ? low : high) = middle;
         }
+        return low;
+    };
+    for (std::size_t c = 0; c < model.contacts.size() && !model.penalty; ++c) {
+        const auto falls = [&](const Point& at) { return mechanics_.gap_rate(c, at) < 0.0; };
+        if (!falls(from.at) || !(mechanics_.gap_rate(c, next) > 0.0)) continue;
+        const double low = lowest(falls);
         if (mechanics_.gap(c, moved(from, low)) < 0.0) return low;
+    }
+    for (std::size_t j = 0; j < model.jumps.size(); ++j) {
+        const auto away = [&](const Point& at) { return from.sides[j] * model.jumps[j].when.value(at); };
+        const auto falls = [&](const Point& at) {
+            return from.sides[j] * rate(jump_slopes_[j], at, accelerations(at, from.phase)) < 0.0;
+        };
+        if (away(next) < 0.0 || !falls(from.at) || falls(next)) continue;
+        const double low = lowest(falls);
+        if (away(moved(from, low)) < 0.0) return low;
     }
     return h;
 }

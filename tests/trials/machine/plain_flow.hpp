@@ -64,7 +64,8 @@ private:
     /// What ends the arc that begins at `from` before `next`: nothing, or a letter.
     char happens(const State& from, const Point& next) const;
     bool apply(State& state, const Point& at, Course& course) const;
-    /// The earliest time in (0, h] at which `next` is beyond a contact, although it is not so at h.
+    /// A time in (0, h] at which the motion is beyond a contact or on the other side of a jump's trigger, although it
+    /// is not so at h; h if there is none.
     double dip(const State& from, double h) const;
 
     Mechanics mechanics_;

@@ -76,11 +76,15 @@ void add_row(Block& block, const Matrix& flexibility, const Vector& row, double 
     block.impulse.push_back(0.0);
 }
 
+/// A gap that is not larger is closed, in m: without it, rounding errors open a contact at rest for a step, and what it
+/// carries falls on the others.
+constexpr double touching = 1e-14;
+
 std::vector<Block> blocks_of(const Mechanics& mechanics, const Point& middle, const Matrix& flexibility, double h) {
     std::vector<Block> blocks;
     for (std::size_t e = 0; e < mechanics.elements(); ++e) {
         const Mechanics::Sort sort = mechanics.sort(e);
-        if (sort == Mechanics::Sort::contact && mechanics.gap(e, middle) > 0.0) continue;
+        if (sort == Mechanics::Sort::contact && mechanics.gap(e, middle) > touching) continue;
         Block& block = blocks.emplace_back();
         block.element = e;
         block.friction = mechanics.friction(e, middle);

@@ -83,6 +83,8 @@ struct RecordedChange {
     std::size_t events_from = 0;  ///< the events of the trajectory that belong to the change: from this number …
     std::size_t events_to = 0;    ///< … to before this one
     bool failed = false;          ///< the run ended here
+    /// A warning says that the motion up to here is one of several that the laws allow: contacts share a load.
+    bool one_of_several = false;
 };
 
 /// What one step of time-stepping did to V = T + U, in J. The works are those of impulses that act all through the

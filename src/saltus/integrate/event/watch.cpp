@@ -12,6 +12,7 @@
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/solvers/friction/holding.hpp"
+#include "saltus/solvers/friction/modes.hpp"
 
 namespace saltus::integrate {
 
@@ -169,9 +170,8 @@ double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const 
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
 }
 
-/// Finds admissible reactions of a redundant mode and sets them in the dynamics: reactions that hold if there are any.
-/// Returns the largest relative acceleration that they leave.
-double Watcher::find_reactions() {
+/// Writes the contact problem of the accelerations in the mode in force into hold_, at the state of the last evaluate.
+void Watcher::pose_hold_problem() {
     const SystemMode& mode = d_.mode();
     std::vector<char> closed(mode.elements.size()), undecided(mode.parts.size());
     for (std::size_t i = 0; i < closed.size(); ++i) closed[i] = mode.elements[i].active ? 1 : 0;
@@ -179,6 +179,12 @@ double Watcher::find_reactions() {
     std::vector<double> known(ix(d_.size()), 0.0);
     hold_.collect(d_, mode, closed, undecided, known);  // the free acceleration contains the known forces
     hold_.assemble(d_, mode, d_.free_acceleration());
+}
+
+/// Finds admissible reactions of a redundant mode and sets them in the dynamics: reactions that hold if there are any.
+/// Returns the largest relative acceleration that they leave.
+double Watcher::find_reactions() {
+    pose_hold_problem();
     solvers::Automatic method;
     method.tolerance = Thresholds::hold_residual;
     const bool again = solution_.r.size() == hold_.problem.q.size();
@@ -216,6 +222,35 @@ double Watcher::allow_reactions() {
     const auto admissible = [&](const Watch& w) { return value(w) >= -held_noise_; };
     if (motion_depends_ || std::all_of(held_.begin(), held_.end(), admissible)) return 0.0;
     return find_reactions();
+}
+
+bool Watcher::can_also_let_go(double t, const double* x) {
+    // Both are relative to the acceleration scale. At the end of a mode its contacts hold up to the accuracy of the
+    // event. If they let go only because they must, then the acceleration grows from zero.
+    constexpr double holds = 1e-6, moves = 1e-3;
+    if (motion_depends_ || held_.empty() || !d_.evaluate(t, x)) return false;
+    pose_hold_problem();
+    if (solution_.r.size() != hold_.problem.q.size()) solution_.r.assign(hold_.problem.q.size(), 0.0);
+    if (solvers::holding_reactions(hold_.problem, solution_.r, holds, holding_) != solvers::Holding::found)
+        return false;
+    const double least = moves * d_.acceleration_scale();
+    const auto lets_go = [&](std::span<const double> v) {
+        return std::any_of(v.begin(), v.end(), [&](double a) { return std::abs(a) > least; });
+    };
+    // Sweeps from zero load the contacts no more than they must, as steps of a time-stepping scheme do.
+    solvers::GaussSeidel sweeps;
+    sweeps.max_sweeps = 1000;
+    sweeps.tolerance = holds;
+    solvers::Solution other;
+    solvers::solve(hold_.problem, sweeps, workspace_, other);
+    if (other.status == solvers::Status::converged && lets_go(other.v)) return true;
+    std::vector<double> v(hold_.problem.q.size());
+    for (const std::vector<double>& r : solvers::all_solutions(hold_.problem).r) {
+        hold_.problem.W.multiply(r, v);
+        for (std::size_t i = 0; i < v.size(); ++i) v[i] += hold_.problem.q[i];
+        if (lets_go(v)) return true;
+    }
+    return false;
 }
 
 std::vector<Watch> Watcher::exhausted(double t, const double* x) {
@@ -416,6 +451,21 @@ void Watcher::search_between_samples(const ode::Dense& step, StepEnclosure& encl
     }
 }
 
+/// A redundant mode that no admissible reactions hold at the end of the step, and that they did not hold at its start
+/// either, ends at its start: it has no zero on the step.
+void Watcher::find_mode_that_never_held() {
+    if (motion_depends_ || held_.empty()) return;
+    for (std::size_t k = 0; k < watches_.size(); ++k) {
+        const auto same = [&](const Found& f) { return f.watch == static_cast<int>(k); };
+        if (watches_[k].what != Watch::What::hold || std::any_of(found_.begin(), found_.end(), same)) continue;
+        const double a = step_->t_old();
+        if (sample(a)[k] > 0.0) continue;
+        const double at_end = sample(step_->t_new())[k];
+        if (at_end < -Thresholds::violated_force * d_.acceleration_scale())
+            found_.push_back({a, a, a, static_cast<int>(k)});
+    }
+}
+
 const std::vector<Found>& Watcher::search(const ode::Dense& step, StepEnclosure* enclosure) {
     step_ = &step;
     samples_ = 0;
@@ -433,6 +483,7 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step, StepEnclosure*
         search_between_samples(step, *enclosure);
     }
     search_astray(step);
+    find_mode_that_never_held();
     for (std::size_t k = 0; k < watches_.size(); ++k)
         if (watches_[k].starts_at_zero && sample(b)[k] > leave_[k]) watches_[k].starts_at_zero = false;
     keep_simultaneous([&](std::size_t k) { return sample(found_.front().t)[k]; });

@@ -132,6 +132,10 @@ public:
     /// depends on their distribution, then they stay as they are. Call it after Dynamics::evaluate in a redundant mode.
     /// Returns the largest relative acceleration that they leave: zero if the mode holds.
     double allow_reactions();
+    /// Whether the contacts of a redundant mode can also let go where they can still hold: the contact problem of the
+    /// accelerations has a solution that moves beside one that holds. The motion is then not unique. It examines the
+    /// state at which the mode ends, or any other.
+    bool can_also_let_go(double t, const double* x);
 
 private:
     void collect_watches();
@@ -141,6 +145,7 @@ private:
     void search_forces(const ode::Dense& step);
     void search_between_samples(const ode::Dense& step, StepEnclosure& enclosure);
     void search_astray(const ode::Dense& step);
+    void find_mode_that_never_held();
     struct Polynomial {
         double c[ode::max_degree + 1];  // in θ = τ/h
         int size = 0;
@@ -157,6 +162,7 @@ private:
     void keep_simultaneous(ValueAtFirst value_at_first);
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
+    void pose_hold_problem();
     double find_reactions();
     double hold_margin();
     const std::vector<double>& sample(double t);

@@ -237,6 +237,9 @@ struct Thresholds {
     /// then it was below the solver's error. Too small: more changes of mode without effect. Too large: the threshold
     /// becomes coarse at once.
     static constexpr double hold_acceleration_growth = 10.0;
+    /// The run fails if the loosened threshold exceeds this value: the mode does not hold, and none follows it. Too
+    /// small: errors of the solver end runs. Too large: contacts hold although no admissible forces hold them.
+    static constexpr double largest_hold_acceleration = 1e-5;
     /// The loosened threshold is multiplied by this factor at each later event, down to hold_acceleration. Too small:
     /// the mode is said to end again and again. Too near 1: the threshold stays coarse for many events.
     static constexpr double hold_acceleration_decay = 0.5;

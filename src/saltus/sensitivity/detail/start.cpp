@@ -96,6 +96,15 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
         demands_.push_back({velocity.row(row), idle_text(x, k)});
         demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
     }
+    // The friction of an impact depends on how the contacts share its impulse.
+    if (x.dynamics.redundant() && x.dynamics.evaluate(change.t, state) && x.dynamics.ambiguity().motion)
+        for (const int k : x.dynamics.ambiguity().elements) {
+            const integrate::ElementLayout& e = x.dynamics.elements()[static_cast<std::size_t>(k)];
+            if (e.rows.kind == ElementKind::contact && !x.dynamics.compliant())
+                demands_.push_back({velocity.row(e.rows.normal),
+                                    "contacts share a load in several ways at the start, "
+                                    "and so would the impact that a variation would cause"});
+        }
     velocity_ = differentiate_arrest(x, change.t, state, Eigen::Map<const Vector>(state + n_, n_), velocity_);
 }
 

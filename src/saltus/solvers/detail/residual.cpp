@@ -265,8 +265,12 @@ double verdict_of(const Defect& d) {
     constexpr double rounding_of_r = 1e4 * epsilon;  // ‖F‖ <= rounding_of_r ‖r‖ is rounding of r
     constexpr double small_against_q = 1e-3;  // … and ‖F‖ <= small_against_q ρ‖q‖ is small all the same
     const bool far = d.r > far_ratio * d.rho * d.q && d.q > 0.0;
-    const bool rounding = d.F <= rounding_of_r * d.r && d.F <= small_against_q * d.rho * d.q;
-    return far && !rounding ? d.F / (d.rho * d.q) : relative(d.F, d.rho, d.q, d.r);
+    if (!far) return relative(d.F, d.rho, d.q, d.r);
+    // F = r − P(r − ρ v̂) is known up to the rounding of r alone. If r is so large that ρ v̂ is lost in it, then F = 0
+    // for every v.
+    const double F = d.F + epsilon * d.r;
+    const bool rounding = F <= rounding_of_r * d.r && F <= small_against_q * d.rho * d.q;
+    return rounding ? relative(d.F, d.rho, d.q, d.r) : F / (d.rho * d.q);
 }
 
 /// w = M z + q. Columns with z = 0 are not skipped, because they may contain a NaN.

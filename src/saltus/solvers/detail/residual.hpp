@@ -20,7 +20,8 @@ double residual(const FrictionProblem& problem, std::span<const double> r, std::
 /// The measure that decides whether r counts as a solution; `scratch` receives v. It equals `residual` unless the
 /// iterate diverged. If ‖r‖ exceeds ρ‖q‖ by more than a factor 1000, then a small ‖F‖/‖r‖ may only mean that r is
 /// large: two walls that close on a body have no solution, but the quotient tends to 0 as r grows. In that case the
-/// value is ‖F‖/(ρ‖q‖), except if ‖F‖ is both rounding of r and small against ρ‖q‖.
+/// value is ‖F‖/(ρ‖q‖), except if ‖F‖ is both rounding of r and small against ρ‖q‖. ‖F‖ then contains the rounding
+/// error of r, below which F says nothing about v.
 double verdict(const FrictionProblem& problem, std::span<const double> r);
 double verdict(const FrictionProblem& problem, std::span<const double> r, std::span<double> scratch);
 

@@ -89,6 +89,8 @@ private:
     void begin_arc();
     void store_work();
     void note_ambiguity();
+    void note_other_motion();
+    void tell_other_motion();
     bool friction_follows_reactions() const;
     void fail_without_distribution();
     template <class Stepper>
@@ -242,7 +244,11 @@ private:
     enum class Project { no, yes };
     bool choose(Candidates& candidates, const SystemMode& before, Window window, Project project = Project::yes);
     bool jam(const std::string& why, Candidates& candidates, Window window);
-    bool contradicted(const SystemMode& mode, Candidates& candidates);
+    bool contradicted(SystemMode& mode, Candidates& candidates);
+    double row_acceleration(int row) const;
+    double slip_acceleration(int part, const SystemMode& mode) const;
+    bool evaluate_a_moment_later();
+    bool turn_released_slip(const SystemMode& mode, SystemMode& turned, Candidates& candidates);
     void pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
     bool short_step(double h);
     void leave_mode_without_step(ode::StepStatus status);

@@ -69,8 +69,12 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     const bool held = std::any_of(found.begin(), found.end(), [&](const Found& f) {
         return watcher_.watches()[ix(f.watch)].what == Watch::What::hold;
     });
-    if (held && release_.empty() && !struck && (out_.events.empty() || out_.events.back().t != t_))
+    if (held && release_.empty() && !struck && (out_.events.empty() || out_.events.back().t != t_)) {
         watcher_.hold_tolerance *= Thresholds::hold_acceleration_growth;
+        if (watcher_.hold_tolerance > Thresholds::largest_hold_acceleration)
+            fail("contacts and sliders that share a load neither hold nor let go" + at_time() +
+                 ": no forces that their laws allow hold them, and no other mode was found; use --method moreau");
+    }
 }
 
 /// Counts changes at the same time, so that a cycle of modes ends. Nearly dependent equations are the usual reason for
@@ -183,7 +187,10 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
                 break;
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
-            case Watch::What::hold: apply_release(candidates, known); break;
+            case Watch::What::hold:
+                note_other_motion();
+                apply_release(candidates, known);
+                break;
             case Watch::What::condition:  // see find_existing_contacts
             case Watch::What::trigger:    // see pass_triggers
             case Watch::What::jump: break;
@@ -373,6 +380,8 @@ bool EventRun::impacts_follow_without_end(const Accumulation::Limit& limit) {
 /// equations. False if there is no next mode; the run has then failed.
 bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window window, Project project) {
     const SystemMode* from = &before;
+    SystemMode turned;
+    bool may_turn = !release_.slipping.empty();
     for (int attempt = 0; attempt < Thresholds::max_decision_attempts; ++attempt) {
         const Choice& choice = change_.choose(t_, x_.data(), candidates, *from);
         from = &choice.mode;
@@ -394,7 +403,11 @@ bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window w
             fail("the equations of motion are singular" + at_time());
             return false;
         }
-        if (!contradicted(choice.mode, candidates)) break;
+        turned = choice.mode;
+        from = &turned;
+        if (contradicted(turned, candidates)) continue;
+        if (!may_turn || !turn_released_slip(choice.mode, turned, candidates)) break;
+        may_turn = false;
     }
     if (project == Project::no) return true;
     if (!d_.project(t_, x_.data())) warn("the constraints could not be met to rounding" + at_time());
@@ -422,37 +435,92 @@ bool EventRun::jam(const std::string& why, Candidates& candidates, Window window
 /// Whether the accelerations in the mode contradict an event: a contact that was released is pushed back, or a part
 /// that broke loose does not move on. These events are then withdrawn from the candidates. Or they contradict the
 /// choice: friction that began to slip accelerates backwards. The contacts then share their load in another way than in
-/// the solution that was found, and stick is preferred.
-bool EventRun::contradicted(const SystemMode& mode, Candidates& candidates) {
+/// the solution that was found, and stick is preferred. If nothing holds, then the part slips the other way: friction
+/// that slides is smaller than friction that holds, and the other contacts may move it. `mode` then has that direction.
+bool EventRun::contradicted(SystemMode& mode, Candidates& candidates) {
     bool any = false;
-    const auto rate = [&](int row) {
-        return model::row_dot(model_.layout().rows, d_.terms().W, row, d_.acceleration()) + d_.terms().zeta[ix(row)];
-    };
+    const bool nothing_holds = candidates.hold;  // holding was preferred in the last attempt already
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
     const double size = Thresholds::decision_scale * largest_acceleration_;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
-        if (candidates.released[i] != 0 && rate(e.rows.normal) < -Thresholds::decision_acceleration * size) {
+        if (candidates.released[i] != 0 &&
+            row_acceleration(e.rows.normal) < -Thresholds::decision_acceleration * size) {
             candidates.released[i] = 0;
             any = true;
         }
         if (!mode.elements[i].active) continue;
         for (const int k : e.part_numbers()) {
             const bool breaks_loose = candidates.friction[ix(k)] == FrictionEvent::breaks_loose;
-            const bool begins = mode.parts[ix(k)].slips && change_.was_undecided(k) && !candidates.hold;
+            const bool begins = mode.parts[ix(k)].slips && change_.was_undecided(k);
             if (!breaks_loose && !begins) continue;
-            const FrictionPart& part = d_.parts()[ix(k)];
-            double along = 0.0;
-            for (int r = 0; r < part.size; ++r) along += rate(part.row + r) * mode.parts[ix(k)].direction[ix(r)];
-            if (!(along < -Thresholds::decision_acceleration * size)) continue;
-            if (breaks_loose)
+            if (!(slip_acceleration(k, mode) < -Thresholds::decision_acceleration * size)) continue;
+            if (begins && nothing_holds && d_.parts()[ix(k)].size > 1) continue;
+            if (breaks_loose) {
                 candidates.friction[ix(k)] = FrictionEvent::none;
-            else
+            } else if (!nothing_holds) {
                 candidates.hold = true;
+            } else {
+                candidates.friction[ix(k)] = FrictionEvent::breaks_loose;
+                mode.parts[ix(k)].direction[0] *= -1.0;
+            }
             any = true;
         }
     }
     return any;
+}
+
+/// γ̇ of a row at the state of the last evaluate.
+double EventRun::row_acceleration(int row) const {
+    return model::row_dot(model_.layout().rows, d_.terms().W, row, d_.acceleration()) + d_.terms().zeta[ix(row)];
+}
+
+/// γ̇ of a friction part along its direction of slip in `mode`.
+double EventRun::slip_acceleration(int part_number, const SystemMode& mode) const {
+    const FrictionPart& part = d_.parts()[ix(part_number)];
+    double along = 0.0;
+    for (int r = 0; r < part.size; ++r)
+        along += row_acceleration(part.row + r) * mode.parts[ix(part_number)].direction[ix(r)];
+    return along;
+}
+
+/// The friction of a part can help a group of contacts to hold by pressing another contact, although it pushes in the
+/// direction of the load. When the group lets go, all forces are used up and nothing accelerates yet. A moment later
+/// the part slips along its own force, which no friction does: it must push the other way from the start. Or the part
+/// does not slip at all, because only the others let go. True if there are such parts. `turned` is then the mode with
+/// the directions of the first kind turned, and the second kind no longer breaks loose. That the forces must change
+/// shows that the group could have let go before.
+bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Candidates& candidates) {
+    bool any = false;
+    turned = mode;
+    if (evaluate_a_moment_later())
+        for (const auto& [part, direction] : release_.slipping) {
+            if (!mode.parts[ix(part)].slips || d_.parts()[ix(part)].size > 1) continue;
+            const double along = slip_acceleration(part, mode);
+            const double rounding =
+                Thresholds::decision_acceleration * Thresholds::decision_scale * largest_acceleration_;
+            if (along > rounding) continue;
+            if (along < -rounding)
+                turned.parts[ix(part)].direction[0] *= -1.0;
+            else
+                candidates.friction[ix(part)] = FrictionEvent::none;
+            any = true;
+        }
+    if (any) tell_other_motion();
+    d_.evaluate(t_, x_.data());
+    return any;
+}
+
+/// Evaluates the dynamics in the mode in force a moment after the present time. There the accelerations show where a
+/// motion goes that begins without acceleration.
+bool EventRun::evaluate_a_moment_later() {
+    constexpr double moment = 1e-6, part_of_mode = 1e-3;  // in s times max(1, |t|); of the time since the last change
+    double ahead = moment * std::max(1.0, std::abs(t_));
+    if (t_ > mode_began_) ahead = std::min(ahead, part_of_mode * (t_ - mode_began_));
+    std::vector<double> x = x_, rates(x_.size());
+    if (!d_.derivative(t_, x.data(), rates.data())) return false;
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += ahead * rates[i];
+    return d_.evaluate(t_ + ahead, x.data());
 }
 
 /// Passes the limit of an accumulation of impacts: the contacts come to rest by impulses along the forces of their

@@ -300,6 +300,7 @@ void EventRun::close_record() {
     change_record_->after = x_;
     change_record_->events_to = event_count();
     change_record_->failed = ended_;
+    change_record_->one_of_several = ambiguity_told_;
     recording_.pieces.emplace_back(std::move(*change_record_));
     change_record_.reset();
 }
@@ -423,6 +424,21 @@ void EventRun::note_ambiguity() {
          " slip and can share their load in several ways; the normal forces of least norm are taken");
 }
 
+/// Warns, once, if contacts that share a load hold although they could also let go.
+void EventRun::note_other_motion() {
+    if (!ambiguity_told_ && d_.redundant() && watcher_.can_also_let_go(t_, x_.data())) tell_other_motion();
+}
+
+/// Friction and normal forces can press against each other, and then holding and slipping are both motions that the
+/// laws allow.
+void EventRun::tell_other_motion() {
+    if (ambiguity_told_) return;
+    ambiguity_told_ = true;
+    warn("the motion is not unique" + at_time() +
+         ": contacts and sliders that share a load hold as long as any forces that their laws allow can hold them, and "
+         "could have let go before");
+}
+
 /// The end of the trajectory: state, forces, energy balance, statistics.
 void EventRun::finish() {
     const int n = d_.size();
@@ -431,7 +447,11 @@ void EventRun::finish() {
         const Dynamics::Ambiguity open = d_.ambiguity();
         out_.forces_unique = open.elements.empty();
         if (!open.elements.empty()) warn(ambiguous_forces_text(open.elements, out_.elements));
-        if (d_.redundant()) watcher_.allow_reactions();
+        if (d_.redundant()) {
+            note_other_motion();
+            d_.evaluate(t_, x_.data());
+            watcher_.allow_reactions();
+        }
         for (std::size_t i = 0; i < d_.elements().size(); ++i) {
             const ElementLayout& e = d_.elements()[i];
             trajectory::Reaction r;

@@ -166,6 +166,26 @@ bool ModeChange::resolve_ambiguity() {
     return true;
 }
 
+/// How fast rows of a block move, relative to the row of the problem that moves fastest: √(D_kk/max D_jj). Parts that
+/// slip along the same line with different factors are then judged alike. At least `least`: a row that nothing moves
+/// has only rounding errors.
+double ModeChange::share_of_row(std::size_t block, std::size_t first, std::size_t count) const {
+    constexpr double least = 1e-3;
+    const auto& W = hold_.problem.W;
+    const auto largest = [&](std::size_t b, std::size_t from, std::size_t to) {
+        const int own = static_cast<int>(b), entry = W.find(own, own);
+        const double* const D = W.values.data() + W.offset[ix(entry)];
+        double most = 0.0;
+        for (std::size_t k = from; k < to; ++k) most = std::max(most, D[k * hold_.blocks[b].rows.size() + k]);
+        return most;
+    };
+    double of_all = 0.0;
+    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
+        of_all = std::max(of_all, largest(b, 0, hold_.blocks[b].rows.size()));
+    if (!(of_all > 0.0)) return 1.0;
+    return std::max(least, std::sqrt(largest(block, first, first + count) / of_all));
+}
+
 /// Reads the mode out of the solution: contacts and clutches with a force or without separation hold, undecided
 /// friction sticks or slips.
 void ModeChange::read_mode(const Candidates& candidates) {
@@ -187,8 +207,8 @@ void ModeChange::read_mode(const Candidates& candidates) {
         std::size_t offset = block.normal ? 1 : 0;
         for (const int k : block.parts) {
             const std::size_t size = ix(d_.parts()[ix(k)].size);
-            mode.parts[ix(k)] = stick_or_slip(mode.parts[ix(k)], v.subspan(offset, size),
-                                              still * std::max(largest, Thresholds::smallest_scale));
+            const double scale = std::max(largest, Thresholds::smallest_scale) * share_of_row(b, offset, size);
+            mode.parts[ix(k)] = stick_or_slip(mode.parts[ix(k)], v.subspan(offset, size), still * scale);
             offset += size;
         }
     }

@@ -617,6 +617,8 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
             return fail(std::move(why));
         force_jumps = count_force_jumps(x.dynamics, found);
     }
+    if (out.untimed && change.one_of_several)
+        return fail("the motion is not unique, and contacts that share a load let go at a time that has no derivative");
     if (change.jump < 0) require_no_touch(x, change, out);
     for (const Watch& w : found)
         if (drops_force(x.dynamics, w) && x.dynamics.parts()[ix(w.part)].size > 1)

@@ -14,6 +14,7 @@
 #include <future>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -124,7 +125,13 @@ bool finishes(const std::function<void()>& work) {
     constexpr auto longest_wait = 8s;
     std::packaged_task<void()> task(work);
     std::future<void> result = task.get_future();
-    std::thread thread(std::move(task));
+    std::thread thread;
+    try {
+        thread = std::thread(std::move(task));
+    } catch (const std::system_error&) {  // no memory for a stack, or too many threads
+        work();
+        return true;
+    }
     std::optional<Clock::time_point> asked_at;
     double processor_at = 0.0;
     while (result.wait_for(between_polls) != std::future_status::ready) {

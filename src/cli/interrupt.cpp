@@ -24,7 +24,9 @@ namespace saltus::cli {
 
 namespace {
 
-volatile std::sig_atomic_t asked = 0;  // the only kind of variable that a signal handler may write
+/// A signal handler writes it, and any thread reads it.
+std::atomic<int> asked = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may write no other atomic variable");
 
 using Clock = std::chrono::steady_clock;
 constexpr Clock::rep no_limit = 0;

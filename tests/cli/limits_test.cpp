@@ -66,8 +66,8 @@ TEST(SmallStack, IsRefusedOrHoldsTheDeepestTables) {
     const test::Folder folder;
     folder.write("deep.toml", "[system]\nq = " + std::string(300, '[') + std::string(300, ']') + "\n");
     for (const std::string kilobytes : {"256", "1023", "1024"}) {
-        const Outcome r = test::shell(
-            "ulimit -s " + kilobytes + "; '" + std::string(SALTUS_EXE) + "' check " + folder.file("deep.toml") + " 2>&1");
+        const Outcome r = test::shell("ulimit -s " + kilobytes + "; '" + std::string(SALTUS_EXE) + "' check " +
+                                      folder.file("deep.toml") + " 2>&1");
         EXPECT_EQ(r.code, 2) << kilobytes << r.out;
         EXPECT_EQ(r.out.find("the stack is smaller than 1 MiB") != std::string::npos, kilobytes != "1024") << r.out;
     }

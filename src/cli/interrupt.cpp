@@ -14,6 +14,7 @@
 #include <future>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -23,7 +24,9 @@ namespace saltus::cli {
 
 namespace {
 
-volatile std::sig_atomic_t asked = 0;  // the only kind of variable that a signal handler may write
+/// A signal handler writes it, and any thread reads it.
+std::atomic<int> asked = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may write no other atomic variable");
 
 using Clock = std::chrono::steady_clock;
 constexpr Clock::rep no_limit = 0;
@@ -124,7 +127,13 @@ bool finishes(const std::function<void()>& work) {
     constexpr auto longest_wait = 8s;
     std::packaged_task<void()> task(work);
     std::future<void> result = task.get_future();
-    std::thread thread(std::move(task));
+    std::thread thread;
+    try {
+        thread = std::thread(std::move(task));
+    } catch (const std::system_error&) {  // no memory for a stack, or too many threads
+        work();
+        return true;
+    }
     std::optional<Clock::time_point> asked_at;
     double processor_at = 0.0;
     while (result.wait_for(between_polls) != std::future_status::ready) {

@@ -18,8 +18,17 @@ TEST(VisibleText, WritesControlCharactersAsText) {
 }
 
 TEST(VisibleText, LeavesEverythingElse) {
-    const std::string text = "φ̈ = −g sin φ\n\tnäher 中 \xc2\xa0\xc2";
+    const std::string text = "φ̈ = −g sin φ\n\tnäher 中 \xc2\xa0 \xf4\x8f\xbf\xbf";
     EXPECT_EQ(visible_text(text), text);
+}
+
+/// A terminal that does not read UTF-8 takes the byte 9b for the beginning of a command.
+TEST(VisibleText, ShowsBytesThatAreNotUtf8) {
+    EXPECT_EQ(visible_text("\x9b\x33\x31m"), "\\x9b31m");
+    EXPECT_EQ(visible_text("na\xefve \xc2"), "na\\xefve \\xc2");
+    EXPECT_EQ(visible_text("\xc0\xaf"), "\\xc0\\xaf");                    // U+002F in two bytes
+    EXPECT_EQ(visible_text("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // a surrogate
+    EXPECT_EQ(visible_text("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
 }
 
 /// No byte that a terminal executes survives, whatever the text is.

@@ -73,6 +73,32 @@ TEST(ResultFiles, NeverReplaceTheModel) {
     EXPECT_EQ(contents(folder.path()), (std::map<std::string, std::string>{{"model.toml", before}}));
 }
 
+TEST(ResultFiles, InAFolderWhoseNameIsTooLongAreRefused) {
+    const test::Folder folder;
+    for (const char* const command : {"simulate ", "gallery --only "}) {
+        const std::string task = std::string(command) + (command[0] == 's' ? model("bouncing-ball") : "bouncing-ball");
+        const Outcome r = run(task + " --out " + std::string(300, 'x'), folder.path());
+        EXPECT_EQ(r.code, 2) << r.out;
+        EXPECT_NE(r.out.find("File name too long"), std::string::npos) << r.out;
+    }
+}
+
+/// The page and the text of errors are UTF-8, whatever bytes a file name has.
+TEST(ResultFiles, OfAModelWhoseNameIsNotUtf8AreUtf8) {
+    const test::Folder folder;
+    const std::string name =
+        "b\xff\x9b"
+        "all";
+    fs::copy(model("bouncing-ball"), folder.path() / (name + ".toml"));
+    const Outcome r = run("simulate " + name + ".toml --t-end 0.5 --quiet --report --out " + name, folder.path());
+    EXPECT_EQ(r.code, 0) << r.out;
+    const std::string page = test::content_of(folder.path() / name / "report.html");
+    EXPECT_GT(page.size(), 1000U);
+    EXPECT_EQ(page.find('\xff'), std::string::npos);
+    const Outcome refused = run("simulate no" + name + ".toml", folder.path());
+    EXPECT_NE(refused.out.find("nob\\xff\\x9ball.toml: cannot be opened"), std::string::npos) << refused.out;
+}
+
 /// A page or a certificate whose path the user names replaces only an earlier page or certificate.
 TEST(ResultFiles, ThatTheUserNamesReplaceOnlyTheirOwnKind) {
     const test::Folder folder;

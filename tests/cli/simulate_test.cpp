@@ -577,9 +577,11 @@ TEST(Simulate, AMotionThatIsWrittenFitsIntoLittleMemory) {
     const Outcome shown = test::shell("ulimit -v 200000; " + exe + " report run -o a.html", folder.path());
     EXPECT_EQ(shown.code, 2);
     EXPECT_NE(shown.err.find("run/trajectory.h5: needs about 0."), std::string::npos) << shown.err;
-    // Continuing and auditing need the events, not the arcs.
-    const Outcome restarted = test::shell(
-        "ulimit -v 250000; " + exe + elastic_ball + "--restart run/trajectory.h5 --t-end 100001", folder.path());
+    // Continuing and auditing need the events, not the arcs. What a continued run repeats of the earlier one is not
+    // kept.
+    const Outcome restarted =
+        test::shell("ulimit -v 250000; " + exe + elastic_ball + "--restart run/trajectory.h5 --t-end 100001 --out next",
+                    folder.path());
     EXPECT_EQ(restarted.code, 0) << restarted.err;
     const Outcome audited =
         test::shell("ulimit -v 250000; " + exe + " impact --trajectory run/trajectory.h5", folder.path());

@@ -2,6 +2,7 @@
 #include "saltus/io/results/files.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/io/results/result_folder.hpp"
 #include "support.hpp"
 
 namespace saltus::files_test {
@@ -84,6 +86,20 @@ TEST(WriteFile, DoesNotFollowOrReplaceALink) {
               folder.file("out.json") + ": is a symbolic link, which a result does not replace; name a plain file");
     EXPECT_EQ(test::content_of(target), "x");
     EXPECT_TRUE(fs::is_symlink(folder.path() / "out.json"));
+}
+
+TEST(WriteFile, LeavesDraftsThatTheNextRunRemovesOnlyIfItsProcessWasKilled) {
+    const test::Folder folder;
+    fs::create_directory(folder.file(".saltus-file-killed"));
+    folder.write(".saltus-file-killed/draft", "a part");
+    io::write_file(folder.path().string(), "a.txt", [&](int descriptor) {
+        EXPECT_EQ(folder.names().size(), 4U);  // folder and draft, of the killed process and of this one
+        const io::ResultFolder run(folder.path().string(), "simulate", {}, "saltus simulate");
+        EXPECT_FALSE(fs::exists(folder.file(".saltus-file-killed")));
+        EXPECT_EQ(::write(descriptor, "all", 3), 3);
+    });
+    EXPECT_EQ(folder.names(), Names{"a.txt"});
+    EXPECT_EQ(test::content_of(folder.file("a.txt")), "all");
 }
 
 TEST(WriteNewFile, DoesNotReplaceAnything) {

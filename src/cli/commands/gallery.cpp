@@ -15,6 +15,7 @@
 
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/io/model/read_model.hpp"
@@ -161,9 +162,7 @@ io::StatedNumber number_of(const GalleryStudy& s, const io::ModelFile& file, con
     if (!n.formula.empty()) {
         const double value =
             io::formula_value(n.formula, file.description, io::build_options_in(quick ? run->quick : run->command).set);
-        char text[40];
-        std::snprintf(text, sizeof text, "%.*g", n.digits, value);
-        out.stated = (n.stated.empty() ? n.formula : n.stated) + " = " + text;
+        out.stated = (n.stated.empty() ? n.formula : n.stated) + " = " + rounded_text(value, n.digits);
     }
     out.ours = io::number_at(result_of(s, *run), n.ours.substr(std::min(end + 1, n.ours.size())), n.digits);
     return out;

@@ -15,6 +15,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "cli/command.hpp"
@@ -182,15 +183,20 @@ long Questions::ask(const QuestionWords& words, const std::string& file, const s
     forget_oldest();
     const long number = ++last_;
     runs_[number] = run;
-    run->thread = std::jthread([this, number] {
-        std::shared_ptr<Run> shared;
-        {
-            const std::lock_guard wait_until_started(mutex_);
-            shared = runs_.at(number);
-        }
-        compute(shared);
-        changed_(number);
-    });
+    try {
+        run->thread = std::jthread([this, number] {
+            std::shared_ptr<Run> shared;
+            {
+                const std::lock_guard wait_until_started(mutex_);
+                shared = runs_.at(number);
+            }
+            compute(shared);
+            changed_(number);
+        });
+    } catch (const std::system_error&) {
+        runs_.erase(number);
+        throw Error("a thread for the question cannot be started", {}, "raise the limit of memory or of processes");
+    }
     return number;
 }
 

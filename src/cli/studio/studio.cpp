@@ -2,7 +2,6 @@
 #include "cli/studio/studio.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
@@ -10,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/studio/server.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/io/page/report_page.hpp"
 
 namespace saltus::cli {
@@ -23,8 +23,7 @@ constexpr std::size_t secret_length = 32;  // hexadecimal digits: 128 random bit
 std::string make_secret() {
     if (const char* const given = std::getenv("SALTUS_STUDIO_TOKEN"); given != nullptr && *given != '\0') {
         std::string token = given;
-        const bool plain =
-            std::all_of(token.begin(), token.end(), [](unsigned char c) { return std::isalnum(c) != 0; });
+        const bool plain = std::all_of(token.begin(), token.end(), is_letter_or_digit);
         if (!plain || token.size() < secret_length / 2)
             throw Error("the token must have at least 16 letters and digits, and nothing else",
                         {"SALTUS_STUDIO_TOKEN", 0, 0});

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <system_error>
 
 #include "saltus/base/numbers.hpp"
@@ -20,6 +21,7 @@ namespace {
 /// "MemAvailable" of Linux: free memory, and caches that can be given back.
 double system_memory() {
     std::ifstream in("/proc/meminfo");
+    in.imbue(std::locale::classic());
     std::string name, unit;
     for (double kibibytes = 0.0; in >> name >> kibibytes; std::getline(in, unit))
         if (name == "MemAvailable:") return 1024.0 * kibibytes;
@@ -33,6 +35,7 @@ struct Sizes {
 
 Sizes sizes_of_process() {
     std::ifstream in("/proc/self/statm");  // in pages
+    in.imbue(std::locale::classic());
     Sizes pages;
     if (!(in >> pages.address_space >> pages.resident)) return {};
     const auto page = static_cast<double>(::sysconf(_SC_PAGESIZE));

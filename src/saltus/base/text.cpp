@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/base/text.hpp"
+#include "saltus/base/plain_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -18,9 +18,7 @@ std::string number_text(double value) {
 
 int edit_distance(std::string_view a, std::string_view b) {
     constexpr int edit = 2;
-    const auto same_letter = [](char x, char y) {
-        return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
-    };
+    const auto same_letter = [](char x, char y) { return lower_case(x) == lower_case(y); };
     std::vector<int> before_last(b.size() + 1), last(b.size() + 1), current(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) last[j] = edit * static_cast<int>(j);
     for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -47,7 +48,10 @@ bool parallel_for(std::size_t n, const std::function<void(std::size_t)>& work, c
     {
         std::vector<std::jthread> threads;
         threads.reserve(others);
-        for (std::size_t k = 0; k < others; ++k) threads.emplace_back(serve);
+        try {
+            for (std::size_t k = 0; k < others; ++k) threads.emplace_back(serve);
+        } catch (const std::system_error&) {  // too little memory for stacks, or too many threads: fewer do the work
+        }
         serve();
     }
     if (thrown) std::rethrow_exception(thrown);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <cstdio>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/expr/tape.hpp"
 
 namespace saltus::expr {
@@ -14,9 +14,7 @@ std::string slot_name(std::size_t k) { return "s" + std::to_string(k); }
 std::string literal(double x) {
     if (std::isnan(x)) return "NAN";
     if (std::isinf(x)) return x > 0 ? "INFINITY" : "-INFINITY";
-    char buffer[40];
-    std::snprintf(buffer, sizeof buffer, "%a", x);
-    return buffer;
+    return hexadecimal_text(x);
 }
 
 /// The multiplications of power(), in its order.

@@ -3,18 +3,16 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/plain_text.hpp"
 
 namespace saltus::expr {
 
 std::string exact_literal(double x) {
     if (std::isnan(x)) return "NAN";
     if (std::isinf(x)) return x > 0 ? "INFINITY" : "(-INFINITY)";
-    char buffer[40];
-    std::snprintf(buffer, sizeof buffer, "%a", x);
-    return x < 0.0 || std::signbit(x) ? "(" + std::string(buffer) + ")" : buffer;
+    return std::signbit(x) ? "(" + hexadecimal_text(x) + ")" : hexadecimal_text(x);
 }
 
 namespace {

@@ -2,9 +2,9 @@
 #include "saltus/sensitivity/variables.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/parse.hpp"
@@ -43,7 +43,7 @@ std::vector<std::string> known_names(const Model& model) {
 /// Whether a name occurs in a text as a whole word.
 bool mentions(const std::string& text, const std::string& name) {
     const auto part_of_name = [&](std::size_t i) {
-        return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
+        return i < text.size() && (is_letter_or_digit(text[i]) || text[i] == '_');
     };
     for (std::size_t k = text.find(name); k != std::string::npos; k = text.find(name, k + 1))
         if (!(k > 0 && part_of_name(k - 1)) && !part_of_name(k + name.size())) return true;

@@ -2,10 +2,10 @@
 #include "saltus/control/gains/target.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/gains/gain_study.hpp"
 #include "saltus/expr/differentiate.hpp"
@@ -47,9 +47,8 @@ struct Symbol {
 };
 
 std::string stripped(std::string text) {
-    const auto space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-    while (!text.empty() && space(text.front())) text.erase(text.begin());
-    while (!text.empty() && space(text.back())) text.pop_back();
+    while (!text.empty() && is_space(text.front())) text.erase(text.begin());
+    while (!text.empty() && is_space(text.back())) text.pop_back();
     return text;
 }
 

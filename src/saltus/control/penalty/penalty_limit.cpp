@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
@@ -93,9 +93,7 @@ sensitivity::Vary penalty_from_text(const std::string& text) {
     for (double& k : vary.values) {
         if (!(k > 0.0)) throw Error("a stiffness must be positive", {"--penalty", 0, 0}, remedy);
         // Rounded to 14 digits: even ratios give 9999.999999999998 instead of 10000.
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "%.14g", k);
-        k = std::strtod(digits, nullptr);
+        k = number_in(rounded_text(k, 14));
     }
     std::sort(vary.values.begin(), vary.values.end());
     return vary;

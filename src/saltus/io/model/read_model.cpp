@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/model_keys.hpp"
 
@@ -38,8 +39,7 @@ void limit_dotted_keys(std::string_view text, const std::string& file) {
             k = end == std::string_view::npos ? text.size() - 1 : (text[end] == '\n' ? end - 1 : end);
             continue;
         }
-        const bool may_be_key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' ||
-                                c == ' ' || c == '\t';
+        const bool may_be_key = is_letter_or_digit(c) || c == '_' || c == '-' || c == '.' || c == ' ' || c == '\t';
         dots = may_be_key ? dots + (c == '.' ? 1 : 0) : 0;
         if (c == '\n') ++line;
         if (dots > max_dots)
@@ -115,9 +115,7 @@ private:
         const int digits = kind == 'u' ? 4 : (kind == 'U' ? 8 : 0);
         step();
         for (int k = 0; k < digits; ++k, step())
-            code = code * 16 + static_cast<unsigned long>(std::isdigit(static_cast<unsigned char>(peek())) != 0
-                                                              ? peek() - '0'
-                                                              : (peek() | 32) - 'a' + 10);
+            code = code * 16 + static_cast<unsigned long>(is_digit(peek()) ? peek() - '0' : (peek() | 32) - 'a' + 10);
         // UTF-8 needs 1, 2, 3 or 4 bytes for a code point.
         const int bytes = code < 0x80 ? 1 : (code < 0x800 ? 2 : (code < 0x10000 ? 3 : 4));
         for (int k = 0; k < bytes; ++k) places.push_back(here);

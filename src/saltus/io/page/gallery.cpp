@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/model/build.hpp"
@@ -104,8 +105,7 @@ std::vector<std::string> segments(const std::string& path) {
 /// Whether a text is an integer.
 bool is_integer(const std::string& s) {
     const std::size_t first = s.starts_with('-') ? 1 : 0;
-    return s.size() > first && std::all_of(s.begin() + static_cast<std::ptrdiff_t>(first), s.end(),
-                                           [](unsigned char c) { return std::isdigit(c) != 0; });
+    return s.size() > first && std::all_of(s.begin() + static_cast<std::ptrdiff_t>(first), s.end(), is_digit);
 }
 
 /// One step of a path (see `number_at`); null if it leads nowhere.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
@@ -242,7 +243,7 @@ double device_rate(const Basin& b) {
 }
 
 /// A number with the six digits that a drawing needs.
-double drawn_digits(double x) { return std::strtod(fmt::format("{:.6g}", x).c_str(), nullptr); }
+double drawn_digits(double x) { return number_in(rounded_text(x, 6)); }
 
 /// {"set", "points"}: curves in the plane of the axes; null interrupts a curve where something jumps.
 Json paths_json(const BasinReport& r) {

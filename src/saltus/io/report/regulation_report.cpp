@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/io/report/certify_report.hpp"
 #include "saltus/io/report/detail/json.hpp"
 
@@ -103,7 +104,7 @@ std::string regulation_json(const RegulationReport& r) {
     j["penalty"] = std::move(penalty);
     Json delta = Json::array(), gamma = Json::object();
     for (const auto& [epsilon, value] : values_of(c.table, "delta for epsilon "))
-        delta.push_back({{"epsilon", std::stod(epsilon)}, {"delta", number(value)}});
+        delta.push_back({{"epsilon", number_in(epsilon)}, {"delta", number(value)}});
     for (const auto& [contact, value] : values_of(c.table, "gamma ")) gamma[contact] = number(value);
     j["epsilon_delta"] = std::move(delta);
     j["fixed_points"] = {{"dimension", gamma.size()}, {"gamma", std::move(gamma)}};

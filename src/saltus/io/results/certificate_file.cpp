@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -26,9 +26,7 @@ constexpr int format_version = 1;
 /// An exact number: hexadecimal, "inf" or "-inf".
 std::string exact(double x) {
     if (std::isinf(x)) return x > 0.0 ? "inf" : "-inf";
-    char buffer[64];
-    std::snprintf(buffer, sizeof buffer, "%a", x);
-    return buffer;
+    return hexadecimal_text(x);
 }
 
 Json value(const ClaimValue& v) {

@@ -2,6 +2,8 @@
 #include "saltus/io/results/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,7 +11,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "saltus/base/error.hpp"
 
@@ -103,25 +107,76 @@ void write_file(const std::string& folder, const std::string& name, std::string_
     write_file(folder, name, writer_of(target, content));
 }
 
+namespace {
+
+constexpr std::string_view drafts_of_file = ".saltus-file-";
+
+/// A new folder with an unpredictable name, which nobody else can enter, for the draft of a file. It is locked as long
+/// as the object lives, so that others see whether its process is alive.
+class Drafts {
+public:
+    Drafts(const std::string& folder, const std::string& target) {
+        for (;;) {
+            path_ = (fs::path(folder) / (std::string(drafts_of_file) + "XXXXXX")).string();
+            if (::mkdtemp(path_.data()) == nullptr) cannot_be_written(target, errno);
+            descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            if (descriptor_ < 0 && errno != ENOENT) {
+                const int error = errno;
+                ::rmdir(path_.c_str());
+                cannot_be_written(target, error);
+            }
+            // Another process may have taken the folder for an abandoned one before it was locked.
+            struct stat state {};
+            const bool removed = descriptor_ < 0 ||
+                                 (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+                                 (::fstat(descriptor_, &state) == 0 && state.st_nlink == 0);
+            if (!removed) return;
+            if (descriptor_ >= 0) ::close(descriptor_);
+        }
+    }
+    Drafts(const Drafts&) = delete;
+    Drafts& operator=(const Drafts&) = delete;
+    ~Drafts() {
+        ::rmdir(path_.c_str());
+        ::close(descriptor_);
+    }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+    int descriptor_ = -1;
+};
+
+}  // namespace
+
 void write_file(const std::string& folder, const std::string& name, const FileWriter& write) {
     make_folder(folder);
     const std::string target = (fs::path(folder) / name).string();
     refuse_special_file(target);
-    // A new folder with an unpredictable name, which nobody else can enter, contains the draft.
-    std::string drafts = (fs::path(folder) / ".saltus-file-XXXXXX").string();
-    if (::mkdtemp(drafts.data()) == nullptr) cannot_be_written(target, errno);
-    const std::string draft = drafts + "/draft";
-    int error = 0;
+    const Drafts drafts(folder, target);
+    const std::string draft = drafts.path() + "/draft";
     try {
         write_new_file(draft, write);
-        if (::rename(draft.c_str(), target.c_str()) != 0) error = errno;
     } catch (const Error& e) {
-        ::rmdir(drafts.c_str());
         throw Error(e.message(), {target, 0, 0}, e.remedy());
     }
-    if (error != 0) ::unlink(draft.c_str());
-    ::rmdir(drafts.c_str());
-    if (error != 0) cannot_be_written(target, error);
+    if (::rename(draft.c_str(), target.c_str()) == 0) return;
+    const int error = errno;
+    ::unlink(draft.c_str());
+    cannot_be_written(target, error);
+}
+
+void remove_abandoned_drafts(const std::string& folder) {
+    std::error_code error;
+    std::vector<fs::path> found;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+        if (entry.path().filename().string().starts_with(drafts_of_file)) found.push_back(entry.path());
+    for (const fs::path& drafts : found) {
+        const int descriptor = ::open(drafts.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (descriptor < 0) continue;
+        if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) fs::remove_all(drafts, error);
+        ::close(descriptor);
+    }
 }
 
 }  // namespace saltus::io

@@ -19,6 +19,9 @@ using FileWriter = std::function<void(int descriptor)>;
 /// The same, with a content that `write` makes.
 void write_file(const std::string& folder, const std::string& name, const FileWriter& write);
 
+/// Removes the neighbour files of `write_file` whose processes were killed. Those of living processes stay.
+void remove_abandoned_drafts(const std::string& folder);
+
 /// Writes a new file at `path`. Throws Error if something has this name already, or if the file cannot be written; then
 /// no part of it remains.
 void write_new_file(const std::string& path, std::string_view content);

@@ -2,10 +2,10 @@
 #include "saltus/io/results/provenance.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
@@ -99,8 +99,8 @@ model::BuildOptions build_options_in(std::string_view options) {
 }
 
 std::string quoted_word(const std::string& word) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_-+=./:,%@").find(static_cast<char>(c)) != std::string::npos;
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+        return is_letter_or_digit(c) || std::string_view("_-+=./:,%@").find(c) != std::string::npos;
     });
     if (plain) return word;
     std::string text = "'";

@@ -129,6 +129,11 @@ const std::string& made_folder(const std::string& folder) {
     return folder;
 }
 
+bool exists(const fs::path& path) {
+    std::error_code error;
+    return fs::exists(path, error);
+}
+
 /// Removes drafts of commands that were killed. The folder is locked, so nobody uses them.
 void remove_old_drafts(const fs::path& folder) {
     std::error_code error;
@@ -136,6 +141,7 @@ void remove_old_drafts(const fs::path& folder) {
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
         if (entry.path().filename().string().starts_with(drafts_prefix)) old.push_back(entry.path());
     for (const fs::path& drafts : old) fs::remove_all(drafts, error);
+    remove_abandoned_drafts(folder.string());
 }
 
 }  // namespace
@@ -158,7 +164,7 @@ ResultFolder::ResultFolder(const std::string& folder, std::string command, std::
       command_(std::move(command)),
       line_(std::move(line)),
       inputs_(std::move(inputs)),
-      is_new_(!fs::exists(folder)),
+      is_new_(!exists(folder)),
       lock_(made_folder(folder)) {
     move_complete_set(folder_);
     remove_old_drafts(folder_);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <limits>
 #include <optional>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/detail/magnitude.hpp"
@@ -103,9 +102,8 @@ void verify_mass(const Model& model, const Terms& terms, const Place& place) {
     for (int i = 0; i < model.size(); ++i) {
         const double v = spectrum.smallest_direction(i);
         if (std::abs(v) < printed_component) continue;
-        char text[32];
-        std::snprintf(text, sizeof text, "%.3g", v);
-        direction += (direction.empty() ? "" : ", ") + model.coordinates[static_cast<std::size_t>(i)] + "' = " + text;
+        direction += (direction.empty() ? "" : ", ") + model.coordinates[static_cast<std::size_t>(i)] +
+                     "' = " + rounded_text(v, 3);
     }
     throw Error("the mass matrix is not positive definite at the initial state: eigenvalue " +
                     number_text(std::abs(spectrum.smallest) > rounding ? spectrum.smallest : 0.0) + " along (" +

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/detail/builder.hpp"
 #include "saltus/model/model.hpp"
@@ -61,8 +61,7 @@ std::span<const std::string_view> quantity_functions() {
 
 WithoutCalls replace_calls(const expr::Source& source, std::span<const std::string_view> functions,
                            std::size_t first_number) {
-    const auto in_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    const auto is_space = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    const auto in_word = [](char c) { return is_letter_or_digit(c) || c == '_'; };
     WithoutCalls out{source, {}};
     std::string& text = out.source.text;
     for (std::size_t at = 0; at < text.size(); ++at) {

@@ -37,6 +37,10 @@ constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128
 /// Saving a long record takes a while. Motions run for so many times as long before it is saved again.
 constexpr double pause_for_saving = 20.0;
 
+/// The first record is saved after this share of BasinOptions::save_seconds, so that a run that is killed soon after
+/// its start can be continued, too.
+constexpr double first_pause_share = 0.1;
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// One run: rounds of motions. The starts of a round depend only on the labels of the rounds before, so that the result
@@ -59,7 +63,7 @@ public:
         decision_.to_rest = options.to_rest || friction_sets_in_level_ > 0;
         decision_.interrupted = options.interrupted;
         out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
-        pause_ = options.save_seconds;
+        pause_ = first_pause_share * options.save_seconds;
     }
 
     Basin run() {

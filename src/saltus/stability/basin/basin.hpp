@@ -102,7 +102,7 @@ struct BasinOptions {
     std::function<bool()> interrupted;                               ///< asked again and again; true ends the run
     std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each motion
     std::function<void(const BasinRecord&)> save;                    ///< called with the record so far
-    double save_seconds = 1.0;                                       ///< least time between two calls of `save`
+    double save_seconds = 1.0;  ///< least time between two calls of `save`; the first comes earlier
 };
 
 /// An equilibrium set with the motions that ended in it. Positions refer to its copy with turn 0.

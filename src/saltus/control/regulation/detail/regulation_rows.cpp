@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/regulation/detail/regulation_scatter.hpp"
 #include "saltus/integrate/collision_at.hpp"
@@ -128,11 +128,7 @@ std::size_t equilibria(const std::vector<EquilibriumSolution>& solutions) {
 
 }  // namespace
 
-std::string text_of(double x) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%.10g", x + 0.0);
-    return digits;
-}
+std::string text_of(double x) { return rounded_text(x + 0.0, 10); }
 
 Row law_row(const Domain& domain) {
     const model::Mechanics& m = domain.model;

@@ -315,19 +315,21 @@ void EventRun::hand_over_if_large(double until) {
 }
 
 /// Gives everything to the sink that is final: the events before a time (further elements may join later ones), all
-/// steps, and the recording. Within an arc, the arc and its record go on without their steps.
+/// steps, and the recording. Within an arc, the arc and its record go on without their steps. What belongs to the
+/// earlier motion that is continued is forgotten instead.
 void EventRun::hand_over(double before, PartEnd end) {
-    if (!sink_ || (earlier_ != nullptr && !continued_)) return;  // all of it belongs to the earlier motion
-    if (earlier_ != nullptr) leave_out_earlier_parts();
+    const bool is_repeated = earlier_ != nullptr && !continued_;
+    if (!sink_ || (is_repeated && end != PartEnd::in_arc)) return;
+    if (earlier_ != nullptr && !is_repeated) leave_out_earlier_parts();
     MotionPart part;
-    part.start = earlier_ != nullptr ? continued_->state : out_.start;
+    part.start = earlier_ != nullptr && !is_repeated ? continued_->state : out_.start;
     part.first_event = events_handed_over_;
-    part.continues_arc = std::exchange(handed_over_, true);
+    part.continues_arc = !is_repeated && std::exchange(handed_over_, true);
     const auto later = std::find_if(out_.events.begin(), out_.events.end(),
                                     [&](const trajectory::Event& event) { return !(event.t < before); });
     part.events.assign(std::make_move_iterator(out_.events.begin()), std::make_move_iterator(later));
     out_.events.erase(out_.events.begin(), later);
-    events_handed_over_ += part.events.size();
+    if (!is_repeated) events_handed_over_ += part.events.size();
     if (settings_.keep_arcs) part.arcs = std::exchange(out_.arcs, {});
     part.recording.compliant = recording_.compliant;
     part.recording.stiffness = recording_.stiffness;
@@ -343,7 +345,7 @@ void EventRun::hand_over(double before, PartEnd end) {
         }
     }
     kept_bytes_ = 0;
-    sink_(std::move(part));
+    if (!is_repeated) sink_(std::move(part));
 }
 
 /// Keeps a step of the last arc up to a time. The recording of a change has its own arc over an accumulation.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/page/detail/basin_table.hpp"
+#include "saltus/base/plain_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,13 +30,6 @@ std::vector<std::string> cells_of(const std::string& line) {
             cells.back() += c;
     }
     return cells;
-}
-
-/// The number in a cell; NaN if it is not a number.
-double cell_number(const std::string& cell) {
-    char* end = nullptr;
-    const double value = std::strtod(cell.c_str(), &end);
-    return cell.empty() || *end != '\0' ? std::numeric_limits<double>::quiet_NaN() : value;
 }
 
 /// An axis of the grid: n equidistant values.
@@ -79,11 +73,11 @@ void add_basin_image(Json& basin, const std::string& csv) {
     while (std::getline(in, line)) {
         const std::vector<std::string> row = cells_of(line);
         if (row.size() != head.size()) return;
-        const long i = axes[0].index(cell_number(row[wide[0]])), j = axes[1].index(cell_number(row[wide[1]]));
+        const long i = axes[0].index(number_in(row[wide[0]])), j = axes[1].index(number_in(row[wide[1]]));
         if (i < 0 || j < 0 || i >= axes[0].n || j >= axes[1].n) return;
         const auto at = static_cast<std::size_t>(j * axes[0].n + i);
         image[at] = std::atoi(row[label].c_str());
-        if (V < head.size()) values[at] = cell_number(row[V]);
+        if (V < head.size()) values[at] = number_in(row[V]);
     }
     if (std::find(image.begin(), image.end(), -1) != image.end()) return;
     basin["image_axes"] = wide;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -8,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "saltus/base/visible_text.hpp"
 
 namespace saltus::io {
 
@@ -39,8 +42,10 @@ public:
         constexpr unsigned char first_printable = 0x20;  // control characters below it must be escaped
         separate();
         text_ += '"';
-        for (const char c : value) {
+        for (std::size_t k = 0; k < value.size();) {
+            const char c = value[k];
             const auto byte = static_cast<unsigned char>(c);
+            const std::size_t length = utf8_length(value, k);
             if (c == '"' || c == '\\') {
                 text_ += '\\';
                 text_ += c;
@@ -48,9 +53,12 @@ public:
                 char escape[8];
                 std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(byte));
                 text_ += escape;
+            } else if (length == 0) {
+                text_ += "\\ufffd";  // names of files need not be UTF-8
             } else {
-                text_ += c;
+                text_ += value.substr(k, length);
             }
+            k += std::max<std::size_t>(length, 1);
         }
         text_ += '"';
         return *this;

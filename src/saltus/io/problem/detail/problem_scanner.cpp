@@ -6,13 +6,12 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 
 namespace saltus::io {
 
 namespace {
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 const char* const cut_short = "it is cut short, or a size before this place is too large";
 

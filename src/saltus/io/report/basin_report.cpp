@@ -377,7 +377,7 @@ std::string shard_json(const BasinReport& r, std::size_t starts, std::size_t don
     return json::document(j);
 }
 
-std::string basin_csv(const BasinReport& r) {
+std::string basin_csv(const BasinReport& r, Starts starts) {
     const Basin& b = r.basin;
     Csv csv;
     for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
@@ -388,6 +388,7 @@ std::string basin_csv(const BasinReport& r) {
     std::vector<double> x(r.options.axes.size());
     const std::size_t n = r.coordinates.size();
     for (std::size_t k = 0; k < b.base; ++k) {
+        if (starts == Starts::computed && b.record.fate[k] == stability::Fate::pending) continue;
         if (r.sampled())
             ensemble::sample(r.options.axes, r.options.seed, k, x);
         else

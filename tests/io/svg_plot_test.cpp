@@ -17,7 +17,8 @@ std::vector<std::string> ordinate_of(const std::vector<double>& values) {
     SvgPlot::Points points;
     for (const double v : values) points.emplace_back(static_cast<double>(points.size()), v);
     const std::string svg = SvgPlot("title", "", "").curve("c", points).svg();
-    const std::string before = "text-anchor=\"end\">";  // of the numbers at the ordinate, and of the name of the abscissa
+    const std::string before =
+        "text-anchor=\"end\">";  // of the numbers at the ordinate, and of the name of the abscissa
     std::vector<std::string> numbers;
     for (std::size_t at = svg.find(before); at != std::string::npos; at = svg.find(before, at + 1)) {
         const std::size_t first = at + before.size(), last = svg.find('<', first);

@@ -388,7 +388,9 @@ std::string basin_csv(const BasinReport& r, Starts starts) {
     std::vector<double> x(r.options.axes.size());
     const std::size_t n = r.coordinates.size();
     for (std::size_t k = 0; k < b.base; ++k) {
-        if (starts == Starts::computed && b.record.fate[k] == stability::Fate::pending) continue;
+        // Motions that an interrupt left out are undecided at t = 0; one that was computed is undecided at t_max.
+        if (starts == Starts::computed && b.record.fate[k] == stability::Fate::undecided && b.record.t[k] == 0.0)
+            continue;
         if (r.sampled())
             ensemble::sample(r.options.axes, r.options.seed, k, x);
         else

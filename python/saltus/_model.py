@@ -4,6 +4,7 @@
 import csv
 import math
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -161,7 +162,8 @@ class Model:
                              for name, v in grid.items()]
         with tempfile.TemporaryDirectory() as out:
             document, code, command = self._run("basin", {**words, "out": str(Path(out) / "basin")})
-            return Basin(document, code, command, Path(out) / "basin" / "basin.csv")
+            tables = [Path(out) / "basin" / name for name in ("basin.csv", "basin-partial.csv")]
+            return Basin(document, code, command, tables[0] if tables[0].exists() else tables[1])
 
     def _words(self, command, options, folder):
         """The words of a command line. The model is written into the folder."""
@@ -193,15 +195,16 @@ class Model:
         return document, code, Words(self, command, shown)
 
     def _refuse_unknown(self, command, options, error):
-        """Raises a TypeError that names the keywords which the program does not know as options."""
-        if "not expected" not in error.message:
-            return
-        unknown = [key for key in options if option_name(key) in error.message.split()]
+        """Raises a TypeError that names the keyword which the program does not know as an option."""
+        told = re.match(r"unknown option '(--[^']*)'", error.message)
+        unknown = [key for key in options if told and option_name(key) == told[1]]
         if not unknown:
             return
-        names = " and ".join(f"'{key}'" for key in unknown)
         also = f" and the model no coordinate, it has {', '.join(self.coordinates)}" if command == "basin" else ""
-        raise TypeError(f"{command}() has no option {names}{also}; `saltus {command} --help` lists the options") from None
+        meant = re.match(r"did you mean '--([^']*)'", error.remedy)
+        remedy = (f"did you mean '{meant[1].replace('-', '_')}'?" if meant
+                  else f"`saltus {command} --help` lists the options")
+        raise TypeError(f"{command}() has no option '{unknown[0]}'{also}; {remedy}") from None
 
     def _ask(self, command, options):
         return Result(*self._run(command, options))
@@ -256,12 +259,12 @@ class Sensitivity(Result):
 
 class Basin(Result):
     """Which equilibrium set each start reaches. `starts` has one row for each start (columns `columns`), `label` its
-    label, `time` the time at which it got there. A basin that was interrupted has `counts`, and no starts. `table` is the
-    file basin.csv of the result."""
+    label, `time` the time at which it got there. A basin that was interrupted has the starts whose motions were computed.
+    `table` is the file basin.csv of the result, or basin-partial.csv."""
 
     def __init__(self, document, code, command, table):
         super().__init__(document, code, command)
-        if not os.path.exists(table):  # an interrupted run has counts of labels, but no table of starts
+        if not os.path.exists(table):  # the run was interrupted before its first motion
             self.columns = list(document["grid"]["coordinates"])
             self.starts, self.label, self.time = np.zeros((0, len(self.columns))), np.zeros(0, dtype=int), np.zeros(0)
             return

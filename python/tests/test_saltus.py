@@ -101,15 +101,16 @@ def test_the_document_is_that_of_the_program():
 def test_all_questions_answer_as_the_program_does():
     path = models / "rocking-bar.toml"
     m = saltus.load(path, mu=0.4)
+    certificate = m.certify()
     for answer, words in [
         (m.equilibria(), ["equilibria"]),
-        (m.certify(), ["certify"]),
+        (certificate, ["certify"]),
         (m.check(), ["check"]),
         (m.sensitivity(wrt=["mu"], t_end=0.5), ["sensitivity", "--wrt", "mu", "--t-end", "0.5"]),
     ]:
         told = json.loads(program(words[0], path, *words[1:], "--set", "mu=0.4", "--json", "--quiet").stdout)
         assert without_times(answer.to_dict()) == without_times(told)
-    assert isinstance(m.certify().verdict, str)
+    assert isinstance(certificate.verdict, str)
 
 
 def test_derivatives_of_event_times():
@@ -134,6 +135,17 @@ def test_basin_labels():
     assert b.columns == ["phi", "phi'"]
     assert b.starts.shape == (9, 2) and b.label.shape == (9,)
     assert sum(b.counts.to_dict().values()) == 9
+
+
+def test_an_interrupted_basin_has_the_starts_that_were_computed():
+    m = saltus.load(models / "bouncing-ball.toml")
+    exact = {"t_max": 20, "no_certify": True, "method": "event"}
+    b = m.basin(y=(0.1, 1, 60000), seconds=0.5, **exact)
+    assert b.status == "interrupted"
+    assert 0 < len(b.starts) < 60000 and len(b.label) == len(b.time) == len(b.starts)
+    y = b.starts[0, 0]
+    again = m.basin(y=(y, y + 1, 2), **exact)
+    assert again.label[0] == b.label[0] and again.time[0] == pytest.approx(b.time[0], rel=1e-12)
 
 
 def test_branches_and_diagrams_have_the_bifurcations_of_the_ball():
@@ -188,6 +200,8 @@ def test_wrong_keywords_are_named():
     m = saltus.load(models / "rocking-bar.toml")
     with pytest.raises(TypeError, match=r"check\(\) has no option 'colour'"):
         m.check(colour=3)
+    with pytest.raises(TypeError, match=r"certify\(\) has no option 'theorm'; did you mean 'theorem'\?"):
+        m.certify(theorm="attractivity")
     with pytest.raises(TypeError, match="'psi' and the model no coordinate, it has x, y, phi"):
         m.basin(psi=(0, 1, 3))
     with pytest.raises(TypeError, match="t_end is 'late'"):

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -489,6 +490,27 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
         throw Error("unknown command '" + words[0] + "'", {}, did_you_mean(words[0], names));
 }
 
+/// After words were left over by the parser: names the first of them that looks like an option, and the nearest option
+/// of the command. Other words that are left over, such as a second file, are named by the parser itself.
+void refuse_unknown_option(const CLI::App& app, const std::vector<std::string>& words) {
+    const std::vector<std::string> left = app.remaining(true);
+    const auto command = app.get_subcommands();
+    if (command.empty()) return;
+    for (const std::string& word : words) {
+        const std::string name = word.substr(0, word.find('='));
+        const bool option = name.size() > 1 && name[0] == '-' &&
+                            (name[1] == '-' || std::isalpha(static_cast<unsigned char>(name[1])) != 0);
+        if (!option || std::find(left.begin(), left.end(), word) == left.end()) continue;
+        std::vector<std::string> known;
+        for (const CLI::Option* o : command[0]->get_options())
+            for (const std::string& long_name : o->get_lnames()) known.push_back("--" + long_name);
+        const std::string meant = nearest(name, known);
+        throw Error("unknown option '" + name + "' of saltus " + command[0]->get_name(), {},
+                    meant.empty() ? "saltus " + command[0]->get_name() + " --help lists the options"
+                                  : "did you mean '" + meant + "'?");
+    }
+}
+
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
@@ -578,6 +600,7 @@ int parse_and_run(const std::vector<std::string>& words) {
         refuse_unknown_command(app, words);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& e) {  // a mistake, or a wish for help
+        if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) refuse_unknown_option(app, words);
         std::ostringstream help, complaint;
         const int code = app.exit(e, help, complaint);
         cli::print(help.str());

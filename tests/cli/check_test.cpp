@@ -454,6 +454,18 @@ TEST(CommandLine, MisuseIsBadInput) {
     EXPECT_NE(complaint(saltus({"check", bar, "--out"})).find("--out"), std::string::npos);
 }
 
+TEST(CommandLine, NamesTheUnknownOptionAndTheNearestOne) {
+    const std::string bar = model("rocking-bar");
+    EXPECT_EQ(complaint(saltus({"simulate", bar, "--tend", "3"})),
+              "saltus: error: unknown option '--tend' of saltus simulate; did you mean '--t-end'?\n");
+    EXPECT_EQ(complaint(saltus({"basin", bar, "--quite", "--jsno"})),
+              "saltus: error: unknown option '--quite' of saltus basin; did you mean '--quiet'?\n");
+    EXPECT_EQ(complaint(saltus({"simulate", bar, "--t-ned=3"})),
+              "saltus: error: unknown option '--t-ned' of saltus simulate; did you mean '--t-end'?\n");
+    EXPECT_EQ(complaint(saltus({"check", bar, "--wat"})),
+              "saltus: error: unknown option '--wat' of saltus check; saltus check --help lists the options\n");
+}
+
 TEST(CommandLine, NamesTheUnknownCommand) {
     EXPECT_NE(complaint(saltus({"chekc", model("rocking-bar")})).find("chekc"), std::string::npos);
 }

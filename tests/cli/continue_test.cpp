@@ -102,6 +102,17 @@ TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {
     refused("--over Gamma=1:2 --period 1 --step -1", "--step");
 }
 
+TEST(ContinueCommand, RefusesEquilibriaOfTheModelsThatEquilibriaRefuses) {
+    const std::string walker = models + "simplest-walker.toml";
+    const std::string reason = "does not support jumps of the state (jump 'heel strike'): a jump resets the state";
+    for (const std::string& command :
+         {"equilibria " + walker, "continue " + walker + " --over gamma=0.01:0.02 --equilibria"}) {
+        const auto run = test::command(command);
+        EXPECT_EQ(run.code, 2) << command;
+        EXPECT_NE(run.out.find(reason), std::string::npos) << run.out;
+    }
+}
+
 TEST(ContinueCommand, SaysWhyThereIsNoFirstOrbit) {
     const auto run =
         test::command("continue " + models + "bouncing-ball.toml --over e=0.3:0.8 --section \"y' = 0\" --settle 10");

@@ -42,6 +42,11 @@ export interface Plane {
     onPick?: (x: number, y: number) => void; // the user clicked here
 }
 
+/// Values that differ by less than this part of the largest, or by less than leastRange in the unit of the axis, are one:
+/// axes of rounding noise have no numbers.
+const rounding = 1e-12;
+const leastRange = 1e-14;
+
 /// The ranges of x and y over all layers, with 7 % of space around them.
 function extent(layers: Layer[]): [Point, Point] {
     let x: Point = [Infinity, -Infinity];
@@ -53,8 +58,12 @@ function extent(layers: Layer[]): [Point, Point] {
             x = [Math.min(x[0], p[0] - r), Math.max(x[1], p[0] + r)];
             y = [Math.min(y[0], p[1] - r), Math.max(y[1], p[1] + r)];
         }
-    const wide = ([a, b]: Point): Point =>
-        !(b >= a) ? [-1, 1] : b > a ? [a - 0.07 * (b - a), b + 0.07 * (b - a)] : [a - (Math.abs(a) || 1), a + (Math.abs(a) || 1)];
+    const wide = ([a, b]: Point): Point => {
+        if (!(b >= a)) return [-1, 1];
+        const largest = Math.max(Math.abs(a), Math.abs(b));
+        const margin = b - a > Math.max(leastRange, rounding * largest) ? 0.07 * (b - a) : largest > leastRange ? largest : 1;
+        return [a - margin, b + margin];
+    };
     return [wide(x), wide(y)];
 }
 

@@ -222,6 +222,8 @@ void certify(const model::Model& m, BasinOptions& options, std::vector<std::stri
     warnings.push_back(why);
 }
 
+const char* const partial_table = "basin-partial.csv";  // the lines of basin.csv that exist after an interrupt
+
 void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool quiet) {
     folder.add("basin.csv", io::basin_csv(report));
     if (const std::string points = io::boundary_csv(report); !points.empty()) folder.add("basin-boundary.csv", points);
@@ -395,7 +397,13 @@ int basin(const BasinCommand& c) {
     deliver(c.common, b.complete ? out.get() : nullptr,
             {[&](io::ResultFolder& folder) { add_files(folder, report, c.common.quiet); },
              [&] { return io::basin_json(report); }, [&] { return io::basin_text(report); }});
-    if (out && b.complete) io::remove_basin_checkpoints(c.common.out);
+    if (out && b.complete) {
+        io::remove_basin_checkpoints(c.common.out);
+        std::error_code ignored;
+        std::filesystem::remove(std::filesystem::path(c.common.out) / partial_table, ignored);
+    } else if (out && options.save) {  // beside the checkpoint, for a look at what exists
+        io::write_file(c.common.out, partial_table, io::basin_csv(report, io::Starts::computed));
+    }
     return b.complete ? done : interrupted;
 }
 

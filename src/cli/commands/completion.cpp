@@ -22,7 +22,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
 }
 
 /// Escapes a text for single quotes of a shell.
-std::string quoted(const std::string& text) { return replaced(text, "'", "'\\''"); }
+std::string shell_quoted(const std::string& text) { return replaced(text, "'", "'\\''"); }
 
 /// Escapes a text for roff: a line must not begin with a dot, and a hyphen is written as a minus.
 std::string roff(const std::string& text) {
@@ -77,7 +77,7 @@ std::string bash_completion(const CommandLine& line) {
 
 std::string zsh_completion(const CommandLine& line) {
     const auto description = [](const std::string& text) {
-        return quoted(replaced(replaced(replaced(text, "[", "("), "]", ")"), ":", "\\:"));
+        return shell_quoted(replaced(replaced(replaced(text, "[", "("), "]", ")"), ":", "\\:"));
     };
     std::string text =
         "#compdef saltus\n# zsh completion of saltus, written by: saltus completion zsh\n_saltus() {\n"

@@ -53,7 +53,7 @@ const Function* find_function(std::string_view name) {
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string quoted(std::string_view s) { return "'" + std::string(s) + "'"; }
+std::string in_quotes(std::string_view s) { return "'" + std::string(s) + "'"; }
 
 /// A recursive-descent parser: one function for each rule of the grammar in parse.hpp. It builds nodes as it reads.
 class Parser {
@@ -97,10 +97,10 @@ private:
         if (c == '=') fail(at_, "unexpected '='", "write == to compare");
         if (c == '*' && at_ > 0 && text_[at_ - 1] == '*') fail(at_, "unexpected '*'", "write ^ for a power");
         if (c == '&' || c == '|' || c == '!')
-            fail(at_, "unexpected " + quoted(text_.substr(at_, 1)), "nest if(c, a, b) to combine conditions");
+            fail(at_, "unexpected " + in_quotes(text_.substr(at_, 1)), "nest if(c, a, b) to combine conditions");
         if (is_letter(c) || is_digit(c) || c == '(')
-            fail(at_, "unexpected " + quoted(word_at(at_)), "write * for a product");
-        fail(at_, "unexpected " + quoted(text_.substr(at_, 1)),
+            fail(at_, "unexpected " + in_quotes(word_at(at_)), "write * for a product");
+        fail(at_, "unexpected " + in_quotes(text_.substr(at_, 1)),
              "allowed are + - * / ^ ( ) , < <= > >= == != numbers, names and functions");
     }
 
@@ -114,7 +114,7 @@ private:
         if (glyph == "\u00b7" || glyph == "\u00d7") remedy = "write * for a product";
         if (glyph == "\u2019" || glyph == "\u2032") remedy = "write ' (apostrophe) for a velocity";
         if (glyph == "\u00b2") remedy = "write ^2";
-        fail(at_, "unexpected character " + quoted(glyph), remedy);
+        fail(at_, "unexpected character " + in_quotes(glyph), remedy);
     }
 
     std::string_view word_at(std::size_t from) const {
@@ -274,7 +274,7 @@ private:
         while (next < text_.size() && is_space(text_[next])) ++next;
         const bool called = next < text_.size() && text_[next] == '(';
         if (const Function* function = find_function(name)) {
-            if (!called) fail(start, quoted(name) + " is a function", "write " + std::string(name) + "(...)");
+            if (!called) fail(start, in_quotes(name) + " is a function", "write " + std::string(name) + "(...)");
             at_ = next + 1;
             return call(*function, start);
         }
@@ -282,19 +282,19 @@ private:
             return graph_.constant(std::numbers::pi,
                                    {std::numbers::pi, next_up(std::numbers::pi)});  // the double is just below pi
         const std::optional<Expr> meaning = scope_.find(name);
-        if (called && meaning) fail(next, "unexpected '(' after " + quoted(name), "write * for a product");
-        if (called) fail(start, "unknown function " + quoted(name), did_you_mean(name, function_names()));
+        if (called && meaning) fail(next, "unexpected '(' after " + in_quotes(name), "write * for a product");
+        if (called) fail(start, "unknown function " + in_quotes(name), did_you_mean(name, function_names()));
         if (!meaning) unknown(name, start);
         return *meaning;
     }
 
     [[noreturn]] void unknown(std::string_view name, std::size_t start) const {
         if (const std::string why = scope_.refusal ? scope_.refusal(name) : std::string{}; !why.empty())
-            fail(start, quoted(name) + " is not allowed in " + scope_.what, why);
+            fail(start, in_quotes(name) + " is not allowed in " + scope_.what, why);
         std::vector<std::string> known = scope_.names();
         known.emplace_back("pi");
         const std::string guess = nearest(name, known);
-        fail(start, "undefined name " + quoted(name) + " in " + scope_.what,
+        fail(start, "undefined name " + in_quotes(name) + " in " + scope_.what,
              guess.empty() ? "known here are " + listing(known) : "did you mean '" + guess + "'?");
     }
 
@@ -327,7 +327,7 @@ private:
                 if (take(")")) break;
                 skip_space();
                 if (at_ >= text_.size())
-                    fail(start, quoted(std::string(function.name) + "(") + " is not closed", "add ')'");
+                    fail(start, in_quotes(std::string(function.name) + "(") + " is not closed", "add ')'");
                 fail_at_unexpected();
             }
         }

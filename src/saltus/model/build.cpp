@@ -23,7 +23,7 @@ namespace {
 constexpr expr::Kinds of_position = expr::time | expr::position;
 constexpr expr::Kinds of_state = expr::time | expr::position | expr::velocity;
 
-std::string quoted(const std::string& name) { return "'" + name + "'"; }
+std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace
 
@@ -59,8 +59,8 @@ Model Builder::build() {
     for (std::size_t k = 0; k < d_.constraints.size(); ++k) {
         const ConstraintDescription& c = d_.constraints[k];
         model_.constraints[k].friction =
-            friction("constraint " + quoted(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
-        add_static_friction(model_.constraints[k].friction, c.mu_static, c.mu, "constraint " + quoted(c.name));
+            friction("constraint " + in_quotes(c.name), c.gammaT, c.mu, {"coulomb", {}}, {}, {}, c.place);
+        add_static_friction(model_.constraints[k].friction, c.mu_static, c.mu, "constraint " + in_quotes(c.name));
     }
     add_sliders();
     add_clutches();
@@ -215,7 +215,7 @@ void Builder::require_quadratic(Expr T) {
 void Builder::add_forces() {
     for (const Entry& e : d_.f) {
         const int c = coordinate_of(e.name, "[system] f", e.place);
-        const Expr force = parse(e.value, "the force f on " + quoted(e.name), of_state);
+        const Expr force = parse(e.value, "the force f on " + in_quotes(e.name), of_state);
         Expr& f = f_.f[local_coordinate(c)];
         f = f_.graph.add(f, force);
     }
@@ -260,8 +260,8 @@ void Builder::add_constraints() {
         constraint.name = c.name;
         constraint.row = static_cast<int>(f_.constraints.size());
         constraint.on_velocity = c.gamma.given;
-        const Expr e = c.gamma.given ? slip(c.gamma, "gamma of constraint " + quoted(c.name))
-                                     : parse(c.g, "g of constraint " + quoted(c.name), of_position);
+        const Expr e = c.gamma.given ? slip(c.gamma, "gamma of constraint " + in_quotes(c.name))
+                                     : parse(c.g, "g of constraint " + in_quotes(c.name), of_position);
         if (c.g.given && !f_.graph.depends_on(e, expr::position))
             throw Error("constraint '" + c.name + "' does not depend on any coordinate", c.g.place(),
                         "g must be a function of the coordinates that stays 0; a velocity that stays 0 is gamma");
@@ -276,9 +276,9 @@ void Builder::add_constraints() {
 void Builder::add_contacts() {
     for (const ContactDescription& c : d_.contacts) {
         new_row_name(c.name, "contact", c.place);
-        const std::string owner = "contact " + quoted(c.name);
+        const std::string owner = "contact " + in_quotes(c.name);
         if (!c.gN.given) throw Error(owner + " has no gap", c.place, "add gN = \"...\", >= 0 where open");
-        const Expr gap = parse(c.gN, "the gap gN of " + quoted(c.name), of_position);
+        const Expr gap = parse(c.gN, "the gap gN of " + in_quotes(c.name), of_position);
         if (!f_.graph.depends_on(gap, expr::position))
             throw Error("the gap of " + owner + " does not depend on any coordinate", c.gN.place(),
                         "gN must be a distance that the coordinates change");
@@ -338,14 +338,15 @@ void Builder::add_sliders() {
         slider.name =
             s.name.empty() ? (d_.sliders.size() == 1 ? "slider" : "slider " + std::to_string(number)) : s.name;
         new_row_name(slider.name, "slider", s.place);
-        const std::string owner = "slider " + quoted(slider.name);
+        const std::string owner = "slider " + in_quotes(slider.name);
         if (s.gammaT.empty()) throw Error(owner + " has no gammaT", s.place, "add its slip velocity gammaT = \"...\"");
         if (s.mu.empty()) throw Error(owner + " has no mu", s.place, "add mu");
         if (!s.FN.given) throw Error(owner + " has no normal force FN", s.place, "add FN = \"...\"");
         slider.friction = friction(owner, s.gammaT, s.mu, {"coulomb", {}}, {}, {}, s.place);
         add_static_friction(slider.friction, s.mu_static, s.mu, owner);
-        slider.normal_force = coefficient(parse_load(s.FN, "the normal force FN of " + quoted(slider.name), of_state),
-                                          "FN of " + owner, 0.0, infinity, "must be >= 0", s.FN.place());
+        slider.normal_force =
+            coefficient(parse_load(s.FN, "the normal force FN of " + in_quotes(slider.name), of_state),
+                        "FN of " + owner, 0.0, infinity, "must be >= 0", s.FN.place());
         if (s.eT.given) slider.e_t = restitution(s.eT, "eT of " + owner, -1.0);
         model_.sliders.push_back(std::move(slider));
     }
@@ -362,7 +363,7 @@ void Builder::add_clutches() {
         if (!c.gamma.given)
             throw Error("clutch '" + clutch.name + "' has no gamma", c.place, "add gamma = \"...\", which stays >= 0");
         clutch.row = static_cast<int>(f_.slips.size());  // counted from the first slip, see shift_slip_rows
-        f_.slips.push_back(slip(c.gamma, "gamma of clutch " + quoted(clutch.name)));
+        f_.slips.push_back(slip(c.gamma, "gamma of clutch " + in_quotes(clutch.name)));
         model_.clutches.push_back(std::move(clutch));
     }
 }
@@ -752,16 +753,16 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
         if (has_points_ && c >= static_cast<int>(d_.q.size()))
             throw Error("the initial state of mass point coordinate '" + e.name + "' belongs in [points]", e.place,
                         "use positions, shear and velocity there");
-        values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + quoted(e.name), 0);
+        values[static_cast<std::size_t>(c)] = parse(e.value, "the initial " + which + " of " + in_quotes(e.name), 0);
     }
     // --set replaces initial positions by the name of the coordinate, velocities by its name with a prime.
     for (const auto& [name, text] : options_.set) {
         if (parameter_index_.contains(name) || name.ends_with('\'') == q) continue;
         const std::string coordinate = q ? name : name.substr(0, name.size() - 1);
         const Place place{"--set " + name, 0, 0};
-        const Expr value = parse(Field(expr::Source{text, place, {}}), "the initial value of " + quoted(name), 0);
+        const Expr value = parse(Field(expr::Source{text, place, {}}), "the initial value of " + in_quotes(name), 0);
         if (!std::isfinite(value_of(value)))
-            throw Error("the initial value of " + quoted(name) + not_finite_text(value_of(value)), place,
+            throw Error("the initial value of " + in_quotes(name) + not_finite_text(value_of(value)), place,
                         "look for a division by zero");
         values[static_cast<std::size_t>(coordinate_of(coordinate, "--set", place))] = value;
     }
@@ -769,9 +770,10 @@ std::vector<Expr> Builder::initial_values(const std::vector<Entry>& entries, con
         for (const Entry& e : q ? d_.perturbation->initial_q : d_.perturbation->initial_u) {
             Expr& value =
                 values[static_cast<std::size_t>(coordinate_of(e.name, "[perturbation] initial " + which, e.place))];
-            const Expr offset = parse(e.value, "the perturbation of the initial " + which + " of " + quoted(e.name), 0);
+            const Expr offset =
+                parse(e.value, "the perturbation of the initial " + which + " of " + in_quotes(e.name), 0);
             if (!std::isfinite(value_of(offset)))
-                throw Error("the perturbation of the initial " + which + " of " + quoted(e.name) + " is not finite",
+                throw Error("the perturbation of the initial " + which + " of " + in_quotes(e.name) + " is not finite",
                             e.place, "look for a division by zero");
             if (options_.perturbed) value = f_.graph.add(value, offset);
         }

@@ -15,6 +15,7 @@
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/model/support.hpp"
 #include "saltus/orbit/branch.hpp"
 #include "saltus/orbit/detail/predictor.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
@@ -546,10 +547,8 @@ void refuse(const model::Model& m) {
     const Place place{"--equilibria", 0, 0};
     if (!m.autonomous) throw Error("the model depends on time, so that no position needs to stay at rest", place);
     if (!m.clutches.empty()) throw Error("branches of equilibria with one-way clutches are not computed", place);
+    model::refuse_elements(m, model::Analysis::equilibrium_sets, place);  // as `saltus equilibria` does
     const std::vector<double> zero(m.coordinates.size(), 0.0);
-    for (const model::Constraint& c : m.constraints)
-        if (m.layout().velocity_constraint(c.row))
-            throw Error("branches of equilibria with velocity constraints are not computed", place);
     model::Workspace workspace(m);
     model::Terms terms(m.layout());
     model::evaluate(m, workspace, 0.0, m.q0, zero, terms);

@@ -16,7 +16,8 @@ std::vector<Expression> slopes_of(const Expression& formula, std::size_t n) {
     return slopes;
 }
 
-constexpr double at_rest = 1e-11;  // slip velocity of a slider that rests, in m/s; bisection ends with rounding errors
+constexpr double resting_slip =
+    1e-11;  // slip velocity of a slider that rests, in m/s; bisection ends with rounding errors
 
 }  // namespace
 
@@ -94,7 +95,7 @@ PlainFlow::Phase PlainFlow::phase_at(const Point& at) const {
     if (slip_slopes_.empty()) return phase;
     const double slip = mechanics_.slip(mechanics_.model().contacts.size(), at)[0];
     const double force = holding_force(at, phase);
-    if (std::abs(slip) > at_rest)
+    if (std::abs(slip) > resting_slip)
         phase.friction = slip > 0.0 ? Friction::slides_up : Friction::slides_down;
     else if (std::abs(force) <= bound(at, true))
         phase.friction = Friction::sticks;

@@ -378,7 +378,7 @@ std::string shard_json(const BasinReport& r, std::size_t starts, std::size_t don
     return json::document(j);
 }
 
-std::string basin_csv(const BasinReport& r) {
+std::string basin_csv(const BasinReport& r, Starts starts) {
     const Basin& b = r.basin;
     Csv csv;
     for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
@@ -389,6 +389,9 @@ std::string basin_csv(const BasinReport& r) {
     std::vector<double> x(r.options.axes.size());
     const std::size_t n = r.coordinates.size();
     for (std::size_t k = 0; k < b.base; ++k) {
+        // Motions that an interrupt left out are undecided at t = 0; one that was computed is undecided at t_max.
+        if (starts == Starts::computed && b.record.fate[k] == stability::Fate::undecided && b.record.t[k] == 0.0)
+            continue;
         if (r.sampled())
             ensemble::sample(r.options.axes, r.options.seed, k, x);
         else

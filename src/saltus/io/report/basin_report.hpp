@@ -33,9 +33,12 @@ std::string basin_json(const BasinReport& report, Timing timing = Timing::includ
 /// The document of a run of one shard, BasinOptions::shard: how many of its motions are done.
 std::string shard_json(const BasinReport& report, std::size_t starts, std::size_t done);
 
+/// Which starts a table has: all of them, or those whose motion is computed (of an interrupted run).
+enum class Starts { all, computed };
+
 /// A line for each start: values of the axes, label, time of rest or capture in s, V at the start, whether the start
 /// lies in the level set, what was done to make the start admissible, and the final position.
-std::string basin_csv(const BasinReport& report);
+std::string basin_csv(const BasinReport& report, Starts starts = Starts::all);
 
 /// A line for each point of the boundary between two labels; empty if no boundary was asked for.
 std::string boundary_csv(const BasinReport& report);

@@ -41,13 +41,14 @@ Json solutions(const RegulationReport& r, const std::vector<EquilibriumSolution>
     return j;
 }
 
-constexpr double shown_zero = 1e-15;  // a coordinate with |q| < this is shown as 0
+constexpr double least_coordinate = 1e-15;  // a coordinate with |q| < this is shown as 0
 
 /// Position and contact forces in one line.
 std::string line(const RegulationReport& r, const Rest& rest) {
     std::string text(13, ' ');
     for (std::size_t i = 0; i < r.coordinates.size(); ++i)
-        text += fmt::format(" {} = {:.10g}  ", r.coordinates[i], std::abs(rest.q[i]) < shown_zero ? 0.0 : rest.q[i]);
+        text +=
+            fmt::format(" {} = {:.10g}  ", r.coordinates[i], std::abs(rest.q[i]) < least_coordinate ? 0.0 : rest.q[i]);
     for (std::size_t c = 0; c < r.contacts.size(); ++c)
         text += fmt::format(" {} N {:.10g}{}", r.contacts[c], force(r, rest, c) + 0.0,
                             c + 1 < r.contacts.size() ? ";" : "");

@@ -18,7 +18,7 @@ using trajectory::Trajectory;
 
 namespace {
 
-constexpr std::size_t long_list = 20;  // impacts of the text
+constexpr std::size_t max_impacts = 20;  // impacts of the text
 
 std::vector<std::string> contacts_of(const Trajectory& t, const AuditedImpact& a) {
     std::vector<std::string> names;
@@ -66,8 +66,8 @@ std::string audit_text(const Trajectory& t, const TrajectoryAudit& a, const std:
         std::size_t shown = 0;
         for (const AuditedImpact& i : a.impacts) {
             if (!(i.audit.created > 0.0)) continue;
-            if (shown++ == long_list) {
-                text += fmt::format("    and {} more\n", static_cast<std::size_t>(a.creating) - long_list);
+            if (shown++ == max_impacts) {
+                text += fmt::format("    and {} more\n", static_cast<std::size_t>(a.creating) - max_impacts);
                 break;
             }
             text += fmt::format("    t = {:<14.10g} created {:<12.6g} {} ({})\n", t.events[i.event].t, i.audit.created,

@@ -18,8 +18,9 @@ constexpr double row = 15;                    // height of a line of the legend 
 constexpr std::size_t columns = 4;            // of the legend
 constexpr std::size_t colors = 8;             // classes c0 … c7 and f0 … f7 of the style
 constexpr double log_tolerance = 1e-9;        // a power of ten that is off by rounding stays inside its decade
-constexpr double zero_tick = 1e-12;           // a tick with |t| < this is rounding residue of 0
-constexpr double least_margin = 1e-12;        // half of the range of an axis if all values are 0
+constexpr double zero_tick = 1e-12;    // a tick below this part of the range of its axis is rounding residue of 0
+constexpr double rounding = 1e-12;     // values that differ by less than this part of the largest are one value
+constexpr double least_range = 1e-14;  // values that differ by less, in the unit of the axis, are one value
 
 }  // namespace
 
@@ -101,7 +102,13 @@ SvgPlot::Axis SvgPlot::axis(Direction direction, double from, double to) const {
         for (double t = a.low; t <= a.high * 1.001; t *= 10.0) a.ticks.push_back(t);
         return a;
     }
-    if (high == low) low -= std::abs(low) * 0.1 + least_margin, high += std::abs(high) * 0.1 + least_margin;
+    // Without this, ticks of rounding noise would have the same number, or steps that do not change a tick at all.
+    const double largest = std::max(std::abs(low), std::abs(high));
+    if (high - low <= std::max(least_range, rounding * largest)) {
+        const double half = largest > least_range ? 0.1 * largest : 1.0;
+        low -= half;
+        high += half;
+    }
     const double margin = vertical && cells_.empty() && range_.empty() ? 0.05 * (high - low) : 0.0;
     a.low = low - margin;
     a.high = high + margin;
@@ -113,6 +120,10 @@ SvgPlot::Axis SvgPlot::axis(Direction direction, double from, double to) const {
                                                          : 10.0);
     for (double k = std::ceil(a.low / step); k * step <= a.high; ++k) a.ticks.push_back(k * step);
     return a;
+}
+
+double SvgPlot::shown(const Axis& axis, double tick) {
+    return !axis.log && std::abs(tick) < zero_tick * (axis.high - axis.low) ? 0.0 : tick;
 }
 
 std::string SvgPlot::svg(int width, int height) const {
@@ -127,12 +138,12 @@ std::string SvgPlot::svg(int width, int height) const {
         text += fmt::format(
             "<path class=\"grid\" d=\"M{0:.1f} {1}V{2}\"/><text class=\"tick\" x=\"{0:.1f}\" y=\"{3}\" "
             "text-anchor=\"middle\">{4:.6g}</text>\n",
-            x.at(t), top, height - bottom, height - bottom + 14, std::abs(t) < zero_tick ? 0.0 : t);
+            x.at(t), top, height - bottom, height - bottom + 14, shown(x, t));
     for (const double t : y.ticks)
         text += fmt::format(
             "<path class=\"grid\" d=\"M{0} {1:.1f}H{2}\"/><text class=\"tick\" x=\"{3}\" y=\"{4:.1f}\" "
             "text-anchor=\"end\">{5:.6g}</text>\n",
-            left, y.at(t), width - right, left - 5, y.at(t) + 4, std::abs(t) < zero_tick ? 0.0 : t);
+            left, y.at(t), width - right, left - 5, y.at(t) + 4, shown(y, t));
     text += fmt::format("<text class=\"tick\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>\n", width - right,
                         height - 4, escaped(x_));
     // A name of one or two letters stands above the ticks, a longer label along the axis.

@@ -61,6 +61,7 @@ private:
     struct Axis;
     enum class Direction { horizontal, vertical };
     Axis axis(Direction direction, double from, double to) const;  ///< from and to in pixels
+    static double shown(const Axis& axis, double tick);            ///< the number at a tick
 
     std::string title_, x_, y_;
     bool log_ = false;

@@ -93,7 +93,7 @@ template <int max_dimension, class Dual>
 SALTUS_SETS_DEVICE double cone_support(const Dual& dual, std::span<const double> d) {
     const int n = dual.dimension;
     SALTUS_SETS_EXPECT(d.size() == static_cast<std::size_t>(n));
-    double opposite[max_dimension];
+    double opposite[max_dimension] = {};
     for (int i = 0; i < n; ++i) opposite[i] = -d.data()[i];
     if (dual.contains({opposite, d.size()}, rounding * length(opposite, n))) return 0.0;
     return has_nan(opposite, n) ? std::numeric_limits<double>::quiet_NaN() : infinity;

@@ -17,7 +17,7 @@ namespace trials {
 
 namespace {
 
-constexpr double step = 2e-3, long_time = 60.0;
+constexpr double judging_step = 2e-3, long_time = 60.0;
 
 struct Claim {
     Vector equilibrium;
@@ -223,10 +223,10 @@ Findings judge_certificate_document(const Model& model, const nlohmann::json& do
             continue;
         }
         Findings one;
-        judge_start(stepping, *claim, *start, step, one);
+        judge_start(stepping, *claim, *start, judging_step, one);
         if (!one.violations.empty()) {
             one = {};
-            judge_start(stepping, *claim, *start, step / 4, one);
+            judge_start(stepping, *claim, *start, judging_step / 4, one);
         }
         findings += one;
     }

@@ -230,27 +230,29 @@ bool Watcher::can_also_let_go(double t, const double* x) {
     constexpr double holds = 1e-6, moves = 1e-3;
     if (motion_depends_ || held_.empty() || !d_.evaluate(t, x)) return false;
     pose_hold_problem();
-    if (solution_.r.size() != hold_.problem.q.size()) solution_.r.assign(hold_.problem.q.size(), 0.0);
-    if (solvers::holding_reactions(hold_.problem, solution_.r, holds, holding_) != solvers::Holding::found)
-        return false;
     const double least = moves * d_.acceleration_scale();
     const auto lets_go = [&](std::span<const double> v) {
         return std::any_of(v.begin(), v.end(), [&](double a) { return std::abs(a) > least; });
     };
-    // Sweeps from zero load the contacts no more than they must, as steps of a time-stepping scheme do.
-    solvers::GaussSeidel sweeps;
-    sweeps.max_sweeps = 1000;
-    sweeps.tolerance = holds;
-    solvers::Solution other;
-    solvers::solve(hold_.problem, sweeps, workspace_, other);
-    if (other.status == solvers::Status::converged && lets_go(other.v)) return true;
-    std::vector<double> v(hold_.problem.q.size());
-    for (const std::vector<double>& r : solvers::all_solutions(hold_.problem).r) {
-        hold_.problem.W.multiply(r, v);
-        for (std::size_t i = 0; i < v.size(); ++i) v[i] += hold_.problem.q[i];
-        if (lets_go(v)) return true;
-    }
-    return false;
+    const auto one_lets_go = [&] {
+        // Sweeps from zero load the contacts no more than they must, as steps of a time-stepping scheme do.
+        solvers::GaussSeidel sweeps;
+        sweeps.max_sweeps = 1000;
+        sweeps.tolerance = holds;
+        solvers::Solution other;
+        solvers::solve(hold_.problem, sweeps, workspace_, other);
+        if (other.status == solvers::Status::converged && lets_go(other.v)) return true;
+        std::vector<double> v(hold_.problem.q.size());
+        for (const std::vector<double>& r : solvers::all_solutions(hold_.problem).r) {
+            hold_.problem.W.multiply(r, v);
+            for (std::size_t i = 0; i < v.size(); ++i) v[i] += hold_.problem.q[i];
+            if (lets_go(v)) return true;
+        }
+        return false;
+    };
+    if (!one_lets_go()) return false;
+    if (solution_.r.size() != hold_.problem.q.size()) solution_.r.assign(hold_.problem.q.size(), 0.0);
+    return solvers::holding_reactions(hold_.problem, solution_.r, holds, holding_) == solvers::Holding::found;
 }
 
 std::vector<Watch> Watcher::exhausted(double t, const double* x) {

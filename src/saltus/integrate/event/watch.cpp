@@ -241,7 +241,7 @@ bool Watcher::can_also_let_go(double t, const double* x) {
         sweeps.tolerance = holds;
         solvers::Solution other;
         solvers::solve(hold_.problem, sweeps, workspace_, other);
-        if (other.status == solvers::Status::converged && lets_go(other.v)) return true;
+        if (other.status == solvers::Status::converged) return lets_go(other.v);
         std::vector<double> v(hold_.problem.q.size());
         for (const std::vector<double>& r : solvers::all_solutions(hold_.problem).r) {
             hold_.problem.W.multiply(r, v);

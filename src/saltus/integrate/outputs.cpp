@@ -22,7 +22,7 @@ constexpr int golden_sections = 45;  // shrink the bracket of an extremum by 0.6
 }  // namespace
 
 OutputCourse::OutputCourse(const model::Model& model, const trajectory::Trajectory& motion)
-    : model_(model), outputs_(*model.outputs), motion_(motion) {
+    : outputs_(*model.outputs), motion_(motion) {
     std::vector<int> impulse_elements;
     for (const ElementQuantity& q : outputs_.quantities) {
         if (q.what != ElementQuantity::What::gap) forces_ = true;

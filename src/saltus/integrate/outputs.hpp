@@ -35,7 +35,6 @@ public:
 private:
     void enter(std::size_t arc);
 
-    const model::Model& model_;
     const model::Outputs& outputs_;
     const trajectory::Trajectory& motion_;
     std::unique_ptr<Course> course_;           ///< only if gaps or reactions are needed

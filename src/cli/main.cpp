@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -38,6 +37,7 @@
 #include "cli/progress.hpp"
 #include "cli/report_option.hpp"
 #include "cli/studio/studio.hpp"
+#include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/base/visible_text.hpp"
@@ -498,8 +498,7 @@ void refuse_unknown_option(const CLI::App& app, const std::vector<std::string>& 
     if (command.empty()) return;
     for (const std::string& word : words) {
         const std::string name = word.substr(0, word.find('='));
-        const bool option = name.size() > 1 && name[0] == '-' &&
-                            (name[1] == '-' || std::isalpha(static_cast<unsigned char>(name[1])) != 0);
+        const bool option = name.size() > 1 && name[0] == '-' && (name[1] == '-' || is_letter(name[1]));
         if (!option || std::find(left.begin(), left.end(), word) == left.end()) continue;
         std::vector<std::string> known;
         for (const CLI::Option* o : command[0]->get_options())

@@ -97,8 +97,10 @@ StartCheck::StartCheck(Tangent& x, const integrate::RecordedChange& change) : n_
         demands_.push_back({x.linearised.reactions().row(row), idle_text(x, k)});
     }
     // The friction of an impact depends on how the contacts share its impulse.
-    if (x.dynamics.redundant() && x.dynamics.evaluate(change.t, state) && x.dynamics.ambiguity().motion)
-        for (const int k : x.dynamics.ambiguity().elements) {
+    integrate::Dynamics::Ambiguity shared;
+    if (x.dynamics.redundant() && x.dynamics.evaluate(change.t, state)) shared = x.dynamics.ambiguity();
+    if (shared.motion)
+        for (const int k : shared.elements) {
             const integrate::ElementLayout& e = x.dynamics.elements()[static_cast<std::size_t>(k)];
             if (e.rows.kind == ElementKind::contact && !x.dynamics.compliant())
                 demands_.push_back({velocity.row(e.rows.normal),

@@ -121,7 +121,7 @@ private:
     void prefer_holding();
     bool may_be_ambiguous() const;
     bool resolve_ambiguity();
-    double share_of_row(std::size_t block, std::size_t first, std::size_t count) const;
+    double largest_diagonal(std::size_t block, std::size_t first, std::size_t count) const;
     void read_mode(const Candidates& candidates);
 
     Dynamics& d_;

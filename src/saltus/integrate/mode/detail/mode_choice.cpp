@@ -166,24 +166,15 @@ bool ModeChange::resolve_ambiguity() {
     return true;
 }
 
-/// How fast rows of a block move, relative to the row of the problem that moves fastest: √(D_kk/max D_jj). Parts that
-/// slip along the same line with different factors are then judged alike. At least `least`: a row that nothing moves
-/// has only rounding errors.
-double ModeChange::share_of_row(std::size_t block, std::size_t first, std::size_t count) const {
-    constexpr double least = 1e-3;
+/// The largest D_kk of some rows of a block. √D_kk says how fast the row moves under an impulse of its own.
+double ModeChange::largest_diagonal(std::size_t block, std::size_t first, std::size_t count) const {
     const auto& W = hold_.problem.W;
-    const auto largest = [&](std::size_t b, std::size_t from, std::size_t to) {
-        const int own = static_cast<int>(b), entry = W.find(own, own);
-        const double* const D = W.values.data() + W.offset[ix(entry)];
-        double most = 0.0;
-        for (std::size_t k = from; k < to; ++k) most = std::max(most, D[k * hold_.blocks[b].rows.size() + k]);
-        return most;
-    };
-    double of_all = 0.0;
-    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
-        of_all = std::max(of_all, largest(b, 0, hold_.blocks[b].rows.size()));
-    if (!(of_all > 0.0)) return 1.0;
-    return std::max(least, std::sqrt(largest(block, first, first + count) / of_all));
+    const int own = static_cast<int>(block), entry = W.find(own, own);
+    const double* const D = W.values.data() + W.offset[ix(entry)];
+    double most = 0.0;
+    for (std::size_t k = first; k < first + count; ++k)
+        most = std::max(most, D[k * hold_.blocks[block].rows.size() + k]);
+    return most;
 }
 
 /// Reads the mode out of the solution: contacts and clutches with a force or without separation hold, undecided
@@ -193,6 +184,10 @@ void ModeChange::read_mode(const Candidates& candidates) {
     const double still = d_.coarse() ? d_.redundancy() : Thresholds::stick_acceleration;
     double largest = 0.0;  // free relative acceleration
     for (const double q : hold_.problem.q) largest = std::max(largest, std::abs(q));
+    constexpr double least_share = 1e-3;
+    double fastest = 0.0;  // D_kk of the row that moves fastest
+    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
+        fastest = std::max(fastest, largest_diagonal(b, 0, hold_.blocks[b].rows.size()));
     for (std::size_t i = 0; i < mode.elements.size(); ++i) {
         const ElementKind kind = d_.elements()[i].rows.kind;
         const bool spring = d_.compliant() && kind == ElementKind::contact && candidates.closed[i] != 0;
@@ -207,7 +202,10 @@ void ModeChange::read_mode(const Candidates& candidates) {
         std::size_t offset = block.normal ? 1 : 0;
         for (const int k : block.parts) {
             const std::size_t size = ix(d_.parts()[ix(k)].size);
-            const double scale = std::max(largest, Thresholds::smallest_scale) * share_of_row(b, offset, size);
+            // Parts that slip along the same line with different factors are judged alike. A row that nothing moves
+            // has only rounding errors.
+            const double share = fastest > 0.0 ? std::sqrt(largest_diagonal(b, offset, size) / fastest) : 1.0;
+            const double scale = std::max(largest, Thresholds::smallest_scale) * std::max(share, least_share);
             mode.parts[ix(k)] = stick_or_slip(mode.parts[ix(k)], v.subspan(offset, size), still * scale);
             offset += size;
         }

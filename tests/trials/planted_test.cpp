@@ -200,6 +200,24 @@ TEST(EquilibriumJudge, FindsACurveThatJoinsSeveralSets) {
     EXPECT_TRUE(found(judge_sets(model, {{"sets", {joined}}}), "no-equilibrium"));
 }
 
+TEST(EquilibriumJudge, FindsASetThatEndsTooEarly) {
+    // A spring of stiffness 1 and friction of 1 N: rest on [-1, 1].
+    Model model = point_masses(1, 1.0);
+    model.potential = {Expression(0.5) * power(x(), 2)};
+    Slider slider;
+    slider.name = "pad";
+    slider.slip = {Expression::velocity(0)};
+    slider.friction = {FrictionLaw::Kind::planar, {1.0}, 0.0};
+    slider.normal_force = Expression(1.0);
+    model.sliders = {slider};
+    for (const double end : {1.0, 0.8}) {
+        nlohmann::json set = point_set("E1", 0.0);
+        set["extent"]["x"] = {-1.0, end};
+        set["dimension"] = 1;
+        EXPECT_EQ(found(judge_sets(model, {{"sets", {set}}}), "false-end"), end < 1.0);
+    }
+}
+
 TEST(EquilibriumJudge, FindsAFalseStability) {
     const Model model = double_well();
     nlohmann::json set = point_set("E1", 0.0);

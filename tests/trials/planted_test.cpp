@@ -173,6 +173,26 @@ TEST(MotionJudge, FindsAFalseRestitution) {
     }
 }
 
+TEST(MotionJudge, FindsAVelocityThatItsConstraintForbidsAndAContactThatIsMissing) {
+    // The block may slide along x and not along y; the table exists for x < 1 only.
+    Model model = sliding_block();
+    model.potential.clear();
+    model.contacts[0].friction = {};
+    model.contacts[0].slip.clear();
+    const auto judged = [&](const Motion& motion, const std::string& sort) {
+        return found(judge_laws(model, motion), sort);
+    };
+    const Motion lifted = told_motion(model, 0.0, 0.0, 0.0);
+    Motion sunken = told_motion(model, 0.0, -0.1, 0.0);
+    EXPECT_TRUE(judged(sunken, "gap"));
+    model.contacts[0].condition = Expression(-1.0) - x();
+    EXPECT_FALSE(judged(sunken, "gap"));
+    model.constraints = {{"rail", 0.0, {}, {}, Expression::velocity(1)}};
+    EXPECT_FALSE(judged(lifted, "constraint"));
+    for (Point& p : sunken.arcs[0]) p.u[1] = 0.2;
+    EXPECT_TRUE(judged(sunken, "constraint"));
+}
+
 TEST(MotionJudge, FindsAnEndThatTimeSteppingContradicts) {
     const Model model = sliding_block();
     EXPECT_TRUE(judge_by_stepping(model, told_motion(model, 2.0, 0.0, 0.0)).violations.empty());

@@ -63,7 +63,8 @@ Model rollers(Random& random) {
     if (random.chance(0.6)) floor.friction = planar_friction(random), floor.slip = {u(0)};
     model.contacts = {floor};
     model.q0[1] = random.chance(0.5) ? 0.0 : random.number(0.05, 0.5);
-    if (random.chance(0.4)) model.contacts.push_back(floor_contact("stop", Expression(random.number(0.4, 1.5)) - q(0), random));
+    if (random.chance(0.4))
+        model.contacts.push_back(floor_contact("stop", Expression(random.number(0.4, 1.5)) - q(0), random));
     model.t_end = random.number(0.5, 2.5);
     return model;
 }
@@ -108,12 +109,16 @@ Model windows(Random& random) {
     const int walls = random.whole(1, 3);
     for (int w = 0; w < walls; ++w) {
         const double side = w == 1 ? -1.0 : 1.0, at = random.number(0.3, 1.0) + (w == 2 ? 1.0 : 0.0);
-        Contact wall = floor_contact(w == 0 ? "right" : w == 1 ? "left" : "far", Expression(at) - Expression(side) * q(0), random);
+        Contact wall = floor_contact(w == 0   ? "right"
+                                     : w == 1 ? "left"
+                                              : "far",
+                                     Expression(at) - Expression(side) * q(0), random);
         if (random.chance(0.4)) wall.friction = planar_friction(random), wall.slip = {u(1)};
         if (w != 2)
             wall.condition = random.chance(0.5)
                                  ? absolute(q(1) - random.number(-0.5, 0.5)) - random.number(0.1, 0.5)
-                                 : sine(Expression(random.number(1.0, 8.0)) * t() + random.number(0.0, 6.0)) + random.number(-0.5, 0.8);
+                                 : sine(Expression(random.number(1.0, 8.0)) * t() + random.number(0.0, 6.0)) +
+                                       random.number(-0.5, 0.8);
         model.contacts.push_back(wall);
     }
     random_velocities(model, random, 3.0);

@@ -45,6 +45,9 @@ struct RecordedArc {
     /// Reactions on the steps that are Taylor series, which are the first ones of the arc: λ of the rows that hold, in
     /// the order of Dynamics::equation_rows. Empty if no row holds.
     std::vector<ode::Dense> reactions{};
+    /// One constant step with u = 0 (EventRun::rest_until_end): the mode holds as many independent rows as the model
+    /// has coordinates, and nothing depends on the time.
+    bool rests = false;
 };
 
 /// An impact as it was solved: rows of the model in blocks, with a law for each block.

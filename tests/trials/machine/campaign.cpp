@@ -38,7 +38,8 @@ const std::vector<Kind>& kinds() {
         add("motion", joint_generators(), judge_motion);
         add("motion", law_generators(), judge_motion);
         add("motion", belt_motion_generators(), judge_motion);
-        for (const auto* generators : {&velocity_constraint_generators(), &conditional_generators()}) {
+        for (const auto* generators :
+             {&velocity_constraint_generators(), &conditional_generators(), &mixed_generators()}) {
             add("motion", *generators, judge_motion);
             add("sensitivity", *generators, judge_sensitivity);
             add("moreau", *generators, judge_moreau);

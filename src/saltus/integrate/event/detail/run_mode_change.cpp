@@ -188,7 +188,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
             case Watch::What::hold:
-                note_other_motion();
+                note_other_motion(t_, x_.data());
                 apply_release(candidates, known);
                 break;
             case Watch::What::condition:  // see find_existing_contacts
@@ -240,8 +240,7 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     return after_strike(strike, speed, known);
 }
 
-/// Clutches that the impact has stopped can lock, although they ran forwards before it. One that the impact makes run
-/// backwards is struck itself: the watcher finds it.
+/// Clutches that the impact has stopped can lock, although they ran forwards before it.
 void EventRun::lock_stopped_clutches(Candidates& candidates) {
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementRows& rows = d_.elements()[i].rows;
@@ -506,7 +505,7 @@ bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Ca
                 candidates.friction[ix(part)] = FrictionEvent::none;
             any = true;
         }
-    if (any) tell_other_motion();
+    if (any) tell_other_motion(t_);
     d_.evaluate(t_, x_.data());
     return any;
 }

@@ -40,7 +40,6 @@
 #include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
-#include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/model_keys.hpp"
 #include "saltus/io/model/model_schema.hpp"
 #include "saltus/io/report/device_report.hpp"
@@ -510,6 +509,28 @@ void refuse_unknown_option(const CLI::App& app, const std::vector<std::string>& 
     }
 }
 
+/// The parser's own complaint in the form of all other messages: what is wrong, then what helps.
+Error error_of(const CLI::App& app, const CLI::ParseError& e) {
+    const auto chosen = app.get_subcommands();
+    const std::string command = chosen.empty() ? "saltus" : "saltus " + chosen[0]->get_name(),
+                      help = command + " --help lists " + (chosen.empty() ? "the commands" : "the options"),
+                      text = e.what();
+    if (chosen.empty()) return {"a command is missing", {}, help};
+    if (text == "model is required") return {command + " needs a model file", {}, "write " + command + " MODEL.toml"};
+    if (const std::string extra = "The following argument was not expected: "; text.starts_with(extra))
+        return {"the word '" + text.substr(extra.size()) + "' is not expected here", {}, help};
+    const std::string conversion = "Could not convert: ";
+    if (const std::size_t equals = text.find(" = "); text.starts_with(conversion) && equals != std::string::npos)
+        return {text.substr(conversion.size(), equals - conversion.size()) + ": '" + text.substr(equals + 3) +
+                    "' is not a number of the kind that is expected",
+                {},
+                help};
+    // The range of numbers that are not negative is printed with 300 digits.
+    if (const std::size_t range = text.find(" not in range 0.000000 to 17976931348623157"); range != std::string::npos)
+        return {text.substr(0, range) + " is negative", {}, help};
+    return {text, {}, help};
+}
+
 /// The command line as it is recorded with the results: without the options that do not change them (where they go,
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
@@ -600,11 +621,11 @@ int parse_and_run(const std::vector<std::string>& words) {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& e) {  // a mistake, or a wish for help
         if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) refuse_unknown_option(app, words);
+        if (e.get_exit_code() != 0) throw error_of(app, e);
         std::ostringstream help, complaint;
-        const int code = app.exit(e, help, complaint);
+        app.exit(e, help, complaint);
         cli::print(help.str());
-        if (!complaint.str().empty()) std::fputs(visible_text(complaint.str()).c_str(), stderr);
-        return code == 0 ? cli::done : cli::bad_input;
+        return cli::done;
     }
     for (const Command& command : commands) {
         if (!command.app->parsed()) continue;

@@ -278,6 +278,11 @@ TEST(ReadModel, RefusesNestingThatWouldOverflowTheStack) {
               "(TOML_MAX_NESTED_VALUES)");
 }
 
+TEST(ReadModel, RefusesStringsThatAreNotClosed) {
+    EXPECT_EQ(test::refusal_of([&] { io::parse_model("[system]\nname = \"a\nq = [\"x\"]\n", "m.toml"); }),
+              "m.toml:2:10: the string does not end on its line; close it with a quotation mark");
+}
+
 TEST(ReadModel, RefusesBytesThatAreNotText) {
     std::string all;
     for (int k = 0; k < 256; ++k) all += static_cast<char>(k);

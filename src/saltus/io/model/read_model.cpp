@@ -168,7 +168,10 @@ private:
         try {
             return toml::parse(text_, std::string_view(file_));
         } catch (const toml::parse_error& e) {
-            throw Error("not valid TOML: " + std::string(e.description()), place_of(e.source()));
+            const std::string_view text = e.description();
+            const bool open = text.find("parsing string") != text.npos && text.find("control character") != text.npos;
+            throw Error(open ? "the string does not end on its line" : "not valid TOML: " + std::string(text),
+                        place_of(e.source()), open ? "close it with a quotation mark" : "");
         }
     }
 

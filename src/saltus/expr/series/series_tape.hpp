@@ -15,6 +15,7 @@ namespace saltus::expr {
 
 template <class V>
 class SeriesWorkspace;
+class SeriesRemainders;
 
 /// Several expressions compiled for evaluation on truncated power series in the time offset τ = t − t0.
 ///
@@ -66,6 +67,7 @@ public:
 private:
     template <class V>
     friend class SeriesWorkspace;
+    friend class SeriesRemainders;
     class Compiler;
 
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -228,7 +230,15 @@ public:
     void bounds(double R, std::span<const double> variable_radius, std::span<double> output_bound,
                 std::span<double> switch_radius) requires std::is_same_v<V, double>;
 
+    /// Bounds of what the series leave out on a step. If the variables are exactly the polynomials of the last
+    /// evaluated order N, then |f(τ) − Σ_(k<=N) f_k τ^k| <= `output` for each output f and all real 0 <= τ <= h.
+    /// Switches keep their sides. Infinite if no bound is found; never NaN. `switches` receives the same for the
+    /// switching functions. These bounds are much sharper than those that follow from `bounds`. The rounding of the
+    /// bound itself is covered; rounding errors of the coefficients are not. The first call allocates memory.
+    void remainders(double h, std::span<double> output, std::span<double> switches) requires std::is_same_v<V, double>;
+
 private:
+    friend class SeriesRemainders;
     using Code = SeriesTape::Code;
     using Instruction = SeriesTape::Instruction;
 
@@ -268,6 +278,14 @@ private:
     std::vector<std::uint32_t> chosen_;              // by choice: place of the chosen row
     std::vector<std::int8_t> power_;                 // by power: exponent if it is a small integer, otherwise −1
     std::vector<double> radius_;                     // by slot, for bounds
+    /// Memory of `remainders`, empty before its first call.
+    struct RemainderMemory {
+        std::vector<double> remainder, change;  // by slot; change: Σ_(k>=1) |c_k| h^k
+        std::vector<double> size, sum;          // in the places of the coefficients: term_sizes and term_sums
+        std::vector<char> sized, summed;        // by slot: which of the two are needed
+        std::vector<std::uint32_t> measured;    // slots that need one of them
+        std::vector<double> power, scratch;     // by order; power: h^k
+    } remainder_memory_;
     bool sums_ = false;  // some instruction sums products of coefficients, and the processor has wide registers
     std::uint32_t undefined_row_ = 0;
 };

@@ -67,6 +67,10 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     u_radius_.resize(n);
     a_size_.resize(n);
     lambda_size_.resize(ix(layout.row_count()));
+    resize(a_sum_, d_.size());
+    resize(lambda_sum_, 1);
+    lambda_error_.resize(ix(layout.row_count()));
+    power_.resize(stride);
     columns_.resize(n * m);
     right_.resize(m);
     misfit_.assign(stride, 0.0);

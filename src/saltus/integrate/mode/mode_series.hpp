@@ -83,12 +83,13 @@ public:
 
     /// The longest step, at most h, on which the series is shown to satisfy the equations of motion. The residual force
     ///     r(τ) = M u̇ − h − Σ w_r λ_r
-    /// of the truncated series begins at order N. If |r| <= B on the complex disk |τ| <= R, then Cauchy's estimate
-    /// gives
+    /// of the truncated series begins at order N. It is bounded everywhere on the step, and so are the residuals of the
+    /// equations of the rows and the errors of the series of gaps and switching functions, by the remainders of all
+    /// formulas (mode_series_residual.cpp). Systems without such remainders are evaluated on a complex disk: if |r| <=
+    /// B for |τ| <= R, then Cauchy's estimate gives
     ///     |r(τ)| <= B (τ/R)^N / (1 − τ/R)   for 0 <= τ < R.
-    /// The same holds for the equations of the rows and for the series of gaps and switching functions. The bound B
-    /// comes from an evaluation of the formulas on the disk, not from samples: a narrow feature of a formula anywhere
-    /// on the step makes B large. Returns 0 if even a very short step cannot be shown to be valid.
+    /// Nothing is sampled: a narrow feature of a formula anywhere on the step makes the bound large. Returns 0 if even
+    /// a very short step cannot be shown to be valid.
     double proved_length(double h, const ode::Tolerances& tolerances);
     /// Whether the series is shown to satisfy the equations of motion on a step of length h, by the same bounds. For a
     /// series of low order on a short step, of which no better length is looked for.
@@ -187,9 +188,21 @@ private:
     double work_of_forces(double tau) const;
     bool slips_straight(std::size_t slip, double h) const;
     void bound_slip_force(std::size_t slip, double h, double R, const model::SeriesEquations::Radii& radii);
-    double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
+    double disk_quotient(double h, double R, const ode::Tolerances& tolerances);
+    const model::SeriesEquations::Radii* remainders(double h);
+    class ProductErrors;
+    double coefficient_error(model::Coefficient c, const model::SeriesEquations::Radii& left) const;
+    double velocity_error(int row, const model::SeriesEquations::Radii& left);
+    double load_error(const KnownLoad& known, ProductErrors& products, const model::SeriesEquations::Radii& left);
+    void gradient_errors(std::size_t slip, double h, ProductErrors& products, const model::SeriesEquations::Radii& left,
+                         double* error);
+    void find_law_errors(double h, const model::SeriesEquations::Radii& left);
+    double residual_quotient(double h, const ode::Tolerances& tolerances, const model::SeriesEquations::Radii& left);
 
     static constexpr std::size_t stride = max_order + 2;
+    /// A bound of an error may be so many times the tolerance. Bounds are pessimistic: they add the sizes of terms that
+    /// cancel. Too small: steps become shorter than the last terms allow. Too large: the guarantee becomes weaker.
+    static constexpr double proof_slack = 1e3;
 
     const Dynamics& d_;
     std::vector<std::pair<model::SeriesNeeds, std::unique_ptr<model::SeriesEquations>>> made_;
@@ -227,6 +240,9 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
+    // Of residual_quotient: sums of the terms of u̇ and of one reaction (expr::term_sums), errors of reactions, powers
+    // of h.
+    std::vector<double> a_sum_, lambda_sum_, lambda_error_, power_;
     static constexpr double first_disk_ratio = 4.0;
     double disk_ratio_ = first_disk_ratio;  // R/h that was best so far
     bool grow_disk_ = true;                 // the ratio to try next is larger

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
+#include "saltus/expr/series/series_sizes.hpp"
+#include "saltus/integrate/mode/mode_series.hpp"
+#include "saltus/model/mechanics.hpp"
+
+// How far the truncated series of ModeSeries can be from satisfying the equations of the mode, everywhere on a step
+// 0 <= τ <= h. q and u are polynomials of degree N; u̇ and λ are polynomials of degree N − 1. The terms M, h, W, ζ … are
+// formulas of q and u: each is its series up to the order N plus a remainder (SeriesEquations::remainders). In
+//     r = M u̇ − h − Σ w_r λ_r
+// the orders 0 … N − 1 vanish, because these equations determine the coefficients. What is left are the higher orders
+// of the products (expr::product_tail), the order N of h, and the remainders. The same holds for the equations of the
+// rows.
+
+namespace saltus::integrate {
+
+using expr::least_size;
+using expr::product_tail;
+using expr::term_sizes;
+using expr::term_sums;
+
+namespace {
+
+/// A quantity on the step: a polynomial of degree <= N − 1, and a bound of its difference from the quantity itself.
+struct Approximation {
+    const double* c;
+    double error;
+};
+
+}  // namespace
+
+/// Products of approximations, truncated to the order N − 1.
+class ModeSeries::ProductErrors {
+public:
+    ProductErrors(const double* power, int N) : power_(power), last_(N - 1) {}
+
+    double total(const double* c) { return std::abs(c[0]) + term_sizes(c, last_, power_, size_); }
+    double least(const double* c) { return least_size(c, last_, power_, term_sizes(c, last_, power_, size_)); }
+    /// What the truncation of a b drops.
+    double tail(const double* a, const double* b) {
+        term_sizes(a, last_, power_, size_);
+        term_sums(b, last_, power_, sum_);
+        return product_tail(size_, last_, sum_, last_, last_);
+    }
+    /// The error of the truncated product of the polynomials as an approximation of the product of the quantities.
+    double product(const Approximation& a, const Approximation& b) {
+        const double dropped = tail(a.c, b.c);
+        if (a.error == 0.0 && b.error == 0.0) return dropped;
+        return dropped + total(a.c) * b.error + total(b.c) * a.error + a.error * b.error;
+    }
+
+private:
+    const double* power_;
+    int last_;
+    double size_[stride], sum_[stride];
+};
+
+/// The error of the series of a coefficient of the model, which is used up to the order N − 1.
+double ModeSeries::coefficient_error(model::Coefficient c, const model::SeriesEquations::Radii& left) const {
+    if (c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0) return 0.0;
+    return std::abs(equations_->coefficients[ix(c)][known_orders_]) * power_[ix(known_orders_)] +
+           left.coefficients[ix(c)];
+}
+
+/// The remainder of the series of a row's velocity γ = w·u + χ beyond the order N.
+double ModeSeries::velocity_error(int row, const model::SeriesEquations::Radii& left) {
+    const model::Pattern& W = d_.model().layout().rows;
+    const int N = known_orders_;
+    double error = left.chi[ix(row)], size[stride], sum[stride];
+    for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
+        if (equations_->W_constant[ix(e)] != 0) continue;
+        term_sums(equations_->u[ix(W.column[ix(e)])], N, power_.data(), sum);
+        term_sizes(equations_->W[ix(e)], N, power_.data(), size);
+        error += product_tail(size, N, sum, N, N) + left.W[ix(e)] * sum[0];
+    }
+    return error;
+}
+
+/// The error of the series of a load that the state determines: the force of a slider, or of a spring and a damper.
+double ModeSeries::load_error(const KnownLoad& known, ProductErrors& products,
+                              const model::SeriesEquations::Radii& left) {
+    const ElementRows& rows = d_.elements()[ix(known.element)].rows;
+    if (known.row < 0) return coefficient_error(d_.model().sliders[ix(rows.index)].normal_force, left);
+    const model::Contact& contact = d_.model().contacts[ix(rows.index)];
+    const int N = known_orders_;
+    const auto last_term = [&](const double* c) { return std::abs(c[N]) * power_[ix(N)]; };
+    const auto part = [&](model::Coefficient c, const double* factor, double error) {
+        if (c == model::no_coefficient) return 0.0;
+        return products.product({equations_->coefficients[ix(c)], coefficient_error(c, left)},
+                                {factor, last_term(factor) + error});
+    };
+    const double* const gamma = series(gamma_, rows.normal);
+    return d_.stiffness() *
+               part(contact.penalty_k, equations_->positions[ix(rows.normal)], left.positions[ix(rows.normal)]) +
+           part(contact.penalty_d, gamma, velocity_error(rows.normal, left));
+}
+
+/// The error of ∇σ of a slipping part. One row: ±μ. Two rows, with w_i = a_i γ_i or γ_i, ν = |w| and the direction d_i
+/// = w_i/ν, as slip_gradients computes them:
+///     ν² = w_0² + w_1² up to tails D,  so that  |ν − |w|| <= e_ν = D/min ν + the errors of w;
+///     d_i ν = w_i up to a tail t_i,     so that  the error of d_i is (error of w_i + t_i + |d_i| e_ν)/(min ν − e_ν).
+void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& products,
+                                 const model::SeriesEquations::Radii& left, double* error) {
+    const SlipPart& slip = slips_[number];
+    const FrictionPart& part = d_.parts()[ix(slip.part)];
+    const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(slip.element)].rows);
+    const int N = known_orders_;
+    const double radius_error =
+        slip.radius == nullptr ? 0.0 : coefficient_error(friction.radius[part.size == 1 ? 0 : 1], left);
+    const auto with_radius = [&](const double* c, double own) {
+        return slip.radius == nullptr ? own : products.product({c, own}, {slip.radius, radius_error});
+    };
+    if (part.size == 1) {
+        error[0] = slip.constant ? 0.0 : with_radius(slip.mu[0], coefficient_error(part.axes[0], left));
+        return;
+    }
+    // A direction that is constant up to rounding has no error, also if the velocity vanishes at the end of the step.
+    const bool straight = slips_straight(number, h);
+    double w_error[2], axis_error[2], dropped = products.tail(vector(number, 2), vector(number, 2));
+    for (int i = 0; i < 2; ++i) {
+        const double* const gamma = series(gamma_, part.row + i);
+        const double own = std::abs(gamma[N]) * power_[ix(N)] + velocity_error(part.row + i, left);
+        axis_error[i] = coefficient_error(part.axes[ix(i)], left);
+        w_error[i] = part.shape == FrictionPart::Shape::ellipse
+                         ? products.product({slip.mu[i], axis_error[i]}, {gamma, own})
+                         : own;
+        dropped += products.tail(vector(number, i), vector(number, i));
+    }
+    const double norm = products.least(vector(number, 2));
+    const double norm_error = norm > 0.0 ? dropped / norm + w_error[0] + w_error[1] : infinity;
+    for (int i = 0; i < 2; ++i) {
+        const double* const unit = vector(number, 3 + i);
+        const double direction =
+            products.tail(unit, vector(number, 2)) + w_error[i] + products.total(unit) * norm_error;
+        const double unit_error = straight ? 0.0 : norm > norm_error ? direction / (norm - norm_error) : infinity;
+        const double plain = products.product({slip.mu[i], axis_error[i]}, {unit, unit_error});
+        error[i] = with_radius(slip.radius == nullptr ? gradient(number, i) : scaled(number, i), plain);
+    }
+}
+
+/// How far each reaction can be from the force that its law gives, in lambda_error_: friction is −∇σ times the load, a
+/// spring has the load itself. Reactions of equations have no law of their own.
+void ModeSeries::find_law_errors(double h, const model::SeriesEquations::Radii& left) {
+    ProductErrors products(power_.data(), known_orders_);
+    for (const int row : force_rows_) lambda_error_[ix(row)] = 0.0;
+    for (const KnownLoad& known : loads_)
+        if (known.row >= 0) lambda_error_[ix(known.row)] = load_error(known, products, left);
+    for (std::size_t s = 0; s < slips_.size(); ++s) {
+        const SlipPart& slip = slips_[s];
+        if (slip.constant && slip.equation >= 0) continue;
+        const FrictionPart& part = d_.parts()[ix(slip.part)];
+        double error[2];
+        gradient_errors(s, h, products, left, error);
+        Approximation load{nullptr, 0.0};
+        if (slip.equation >= 0) {
+            load.c = series(lambda_, rows_[ix(slip.equation)]);
+        } else {
+            const int l = load_of(slip.element);
+            load = {series(load_, l), load_error(loads_[ix(l)], products, left)};
+        }
+        for (int r = 0; r < part.size; ++r)
+            lambda_error_[ix(part.row + r)] = products.product({gradient(s, r), error[r]}, load);
+    }
+}
+
+/// The largest of the bounds, each divided by its limit. `left` are the remainders of the terms on the step.
+double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances,
+                                     const model::SeriesEquations::Radii& left) {
+    const model::Layout& layout = d_.model().layout();
+    const model::Pattern &W = layout.rows, &M = layout.mass;
+    const int n = d_.size(), N = known_orders_;
+    double size[stride], worst = 0.0;
+    const double* const power = power_.data();
+    const auto raise = [&](double quotient) {
+        if (!(quotient <= worst)) worst = std::isnan(quotient) ? infinity : quotient;
+    };
+    for (int i = 0; i < n; ++i) {
+        term_sums(series(a_, i), N - 1, power, series(a_sum_, i));
+        free_[ix(i)] = std::abs(equations_->h[ix(i)][N]) * power[N] + left.h[ix(i)];  // bounds of the residual forces
+    }
+    if (!equations_->mass_constant)
+        for (int i = 0; i < n; ++i)
+            for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
+                if (!equations_->M_constant.empty() && equations_->M_constant[ix(e)] != 0) continue;
+                const int j = M.column[ix(e)];
+                term_sizes(equations_->M[ix(e)], N, power, size);
+                const auto product = [&](int k) {
+                    return product_tail(size, N, series(a_sum_, k), N - 1, N - 1) +
+                           left.M[ix(e)] * series(a_sum_, k)[0];
+                };
+                free_[ix(i)] += product(j);
+                if (i != j) free_[ix(j)] += product(i);
+            }
+    const auto velocity_tolerance = [&](int i) {
+        return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
+    };
+    find_law_errors(h, left);
+    for (std::size_t k = 0; k < force_rows_.size(); ++k) {
+        const int row = force_rows_[k];
+        const bool holds = k < rows_.size();  // the rows of the equations come first
+        term_sums(series(lambda_, row), N - 1, power, lambda_sum_.data());
+        const double error = lambda_error_[ix(row)];
+        double residual = holds ? std::abs(equations_->zeta[ix(row)][N]) * power[N] + left.zeta[ix(row)] : 0.0;
+        double allowed = 0.0;
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
+            const int j = W.column[ix(e)];
+            const double* const w = equations_->W[ix(e)];
+            allowed += std::abs(w[0]) * velocity_tolerance(j);
+            if (equations_->W_constant[ix(e)] != 0) {
+                free_[ix(j)] += std::abs(w[0]) * error;
+                continue;
+            }
+            const double total = std::abs(w[0]) + term_sizes(w, N, power, size);
+            free_[ix(j)] += product_tail(size, N, lambda_sum_.data(), N - 1, N - 1) + left.W[ix(e)] * lambda_sum_[0] +
+                            (total + left.W[ix(e)]) * error;
+            if (holds)
+                residual +=
+                    product_tail(size, N, series(a_sum_, j), N - 1, N - 1) + left.W[ix(e)] * series(a_sum_, j)[0];
+        }
+        if (residual > 0.0) raise(residual * h / (proof_slack * allowed));
+    }
+    // A residual force r during a step h changes the velocity by about h r/M_ii.
+    for (int i = 0; i < n; ++i) {
+        const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
+        raise(free_[ix(i)] * h / (proof_slack * mass * velocity_tolerance(i)));
+    }
+    // Gaps, velocities of rows, coefficients and switching functions, relative to their scales.
+    const auto judge = [&](double error, double scale) {
+        raise(error / (proof_slack * (tolerances.absolute + tolerances.relative * scale)));
+    };
+    for (std::size_t r = 0; r < equations_->positions.size(); ++r)
+        if (equations_->positions[r] != nullptr) judge(left.positions[r], 1.0 + std::abs(equations_->positions[r][0]));
+    for (const int row : moving_rows_) judge(velocity_error(row, left), 1.0 + std::abs(series(gamma_, row)[0]));
+    for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
+        if (equations_->coefficients[c] != nullptr)
+            judge(coefficient_error(static_cast<model::Coefficient>(c), left),
+                  1.0 + std::abs(equations_->coefficients[c][0]));
+    for (int s = 0; s < equations_->switch_count(); ++s) {
+        const double* const c = equations_->switch_function(s);
+        const double scale = std::abs(c[0]) + term_sizes(c, order_, power, size);
+        if (left.switches[ix(s)] > 0.0) raise(left.switches[ix(s)] / (proof_slack * tolerances.relative * scale));
+    }
+    return worst;
+}
+
+}  // namespace saltus::integrate

@@ -705,9 +705,10 @@ double Watcher::estimate(const ModeSeries& series) {
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0);
         for (std::size_t i = 0; i < count; ++i) {
-            // A quantity that starts at zero is divided by the time.
+            // A quantity that starts at zero up to its noise, or below, is divided by the time. One that only counts as
+            // starting at zero (starts_at_zero) may be as far from it as its whole motion.
             std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
-            if ((watches_[k].starts_at_zero || c[0] <= zero_[k]) && c.size() > 1) c = c.subspan(1);
+            if (c[0] <= zero_[k] && c.size() > 1) c = c.subspan(1);
             const auto term = [&](std::size_t j) { return j < c.size() ? c[j] : 0.0; };
             double tau = first_zero_of_parabola(term(0), term(1), term(2));
             if (!(tau < 2.0 * first)) continue;

@@ -33,6 +33,7 @@ void ModeSeries::reset() {
     factorised_ = false;
     energy_scale_ = last_step_ = 0.0;
     release_ = {};
+    for (Made& made : made_) made.decay.forget();
 }
 
 bool ModeSeries::begin_mode(std::span<const char> watched) {
@@ -67,6 +68,8 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     u_radius_.resize(n);
     a_size_.resize(n);
     lambda_size_.resize(ix(layout.row_count()));
+    force_residual_.resize(n);
+    row_residual_.resize(m);
     resize(a_sum_, d_.size());
     resize(lambda_sum_, 1);
     lambda_error_.resize(ix(layout.row_count()));
@@ -151,16 +154,19 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
     for (const int row : force_rows_) needs.rows[ix(row)] = 1;
     for (const int row : moving_rows_) needs.rows[ix(row)] = 1;
 
-    const auto same = [&](const auto& made) { return made.first == needs; };
+    const auto same = [&](const Made& made) { return made.needs == needs; };
     auto found = std::find_if(made_.begin(), made_.end(), same);
     if (found == made_.end()) {
         auto equations = model.system->series(needs, model.p);
         if (!equations) return false;
         if (made_.size() >= max_kept_equations(d_.size())) made_.erase(made_.begin());
-        made_.emplace_back(std::move(needs), std::move(equations));
+        made_.push_back({std::move(needs), std::move(equations), SeriesDecay()});
         found = std::prev(made_.end());
+        equations_ = found->equations.get();
+        found->decay = SeriesDecay(linear() ? SeriesDecay::Kind::exponential : SeriesDecay::Kind::geometric);
     }
-    equations_ = found->second.get();
+    current_ = static_cast<std::size_t>(found - made_.begin());
+    equations_ = found->equations.get();
     const bool springs = std::any_of(loads_.begin(), loads_.end(), [](const KnownLoad& l) { return l.row >= 0; });
     motion_degree_ =
         springs || slips_in_a_plane_ ? model::SeriesEquations::unlimited_degree : equations_->motion_degree();

@@ -9,6 +9,7 @@
 
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/redundant_reactions.hpp"
+#include "saltus/integrate/mode/series_decay.hpp"
 #include "saltus/model/series.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/step.hpp"
@@ -94,6 +95,17 @@ public:
     /// Whether the series is shown to satisfy the equations of motion on a step of length h, by the same bounds. For a
     /// series of low order on a short step, of which no better length is looked for.
     bool proved(double h, const ode::Tolerances& tolerances);
+
+    /// How large the error of the series is on a step.
+    struct StepError {
+        double quotient;  ///< the largest error of motion, reactions, work and watched quantities, in tolerances
+        /// The errors are bounds, so that a quotient <= 1 also shows that the step is valid (`proved`). Otherwise they are
+        /// estimates from the last terms.
+        bool bound;
+    };
+    StepError step_error(double h, const ode::Tolerances& tolerances);
+    /// What the steps in this mode have shown about the terms of its series. The caller keeps it up to date.
+    SeriesDecay& decay() { return made_[current_].decay; }
 
     /// The state (q, u, work) at t + tau, which becomes the length of the last step.
     void state(double tau, double* x);
@@ -189,15 +201,14 @@ private:
     bool slips_straight(std::size_t slip, double h) const;
     void bound_slip_force(std::size_t slip, double h, double R, const model::SeriesEquations::Radii& radii);
     double disk_quotient(double h, double R, const ode::Tolerances& tolerances);
-    const model::SeriesEquations::Radii* remainders(double h);
     class ProductErrors;
-    double coefficient_error(model::Coefficient c, const model::SeriesEquations::Radii& left) const;
-    double velocity_error(int row, const model::SeriesEquations::Radii& left);
-    double load_error(const KnownLoad& known, ProductErrors& products, const model::SeriesEquations::Radii& left);
-    void gradient_errors(std::size_t slip, double h, ProductErrors& products, const model::SeriesEquations::Radii& left,
-                         double* error);
-    void find_law_errors(double h, const model::SeriesEquations::Radii& left);
-    double residual_quotient(double h, const ode::Tolerances& tolerances, const model::SeriesEquations::Radii& left);
+    double coefficient_error(model::Coefficient c) const;
+    double velocity_error(int row) const;
+    double load_error(const KnownLoad& known, ProductErrors& products) const;
+    void gradient_errors(std::size_t slip, double h, ProductErrors& products, double* error);
+    void find_law_errors(double h);
+    bool bound_residuals(double h);
+    double residual_quotient(double h, const ode::Tolerances& tolerances) const;
 
     static constexpr std::size_t stride = max_order + 2;
     /// A bound of an error may be so many times the tolerance. Bounds are pessimistic: they add the sizes of terms that
@@ -205,7 +216,14 @@ private:
     static constexpr double proof_slack = 1e3;
 
     const Dynamics& d_;
-    std::vector<std::pair<model::SeriesNeeds, std::unique_ptr<model::SeriesEquations>>> made_;
+    /// The equations of a mode. Modes that differ in directions of slip share them.
+    struct Made {
+        model::SeriesNeeds needs;
+        std::unique_ptr<model::SeriesEquations> equations;
+        SeriesDecay decay;
+    };
+    std::vector<Made> made_;
+    std::size_t current_ = 0;  // number of the mode among made_
     model::SeriesEquations* equations_ = nullptr;
     double t_ = 0.0;
     int order_ = 0;
@@ -240,8 +258,10 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
-    // Of residual_quotient: sums of the terms of u̇ and of one reaction (expr::term_sums), errors of reactions, powers
-    // of h.
+    // Of bound_residuals: its results, the sums of the terms of u̇ and of one reaction (expr::term_sums), errors of the laws
+    // of reactions, powers of h.
+    std::vector<double> force_residual_, row_residual_, velocity_error_;
+    const model::SeriesEquations::Radii* left_ = nullptr;
     std::vector<double> a_sum_, lambda_sum_, lambda_error_, power_;
     static constexpr double first_disk_ratio = 4.0;
     double disk_ratio_ = first_disk_ratio;  // R/h that was best so far

@@ -212,13 +212,6 @@ double ModeSeries::disk_quotient(double h, double R, const ode::Tolerances& tole
     return worst;
 }
 
-/// The remainders of all terms on a step of length h, with power_ for its powers; null if the system has none.
-const model::SeriesEquations::Radii* ModeSeries::remainders(double h) {
-    double power = 1.0;
-    for (int k = 0; k <= order_; ++k, power *= h) power_[ix(k)] = power;
-    return equations_->remainders(h);
-}
-
 double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     // The coefficients of a linear system show everything: see SeriesEquations::transparent.
     if (exact_ || linear() || !std::isfinite(h)) return h;
@@ -232,10 +225,10 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
     h = std::min(h, provable_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
-        const model::SeriesEquations::Radii* const left = remainders(h);
-        double best =
-            left != nullptr ? residual_quotient(h, tolerances, *left) : disk_quotient(h, disk_ratio_ * h, tolerances);
-        if (best > 1.0 && left == nullptr) {
+        const bool bounded = bound_residuals(h);
+        double best = bounded ? residual_quotient(h, tolerances) / proof_slack
+                              : disk_quotient(h, disk_ratio_ * h, tolerances);
+        if (best > 1.0 && !bounded) {
             const double other = std::max(disk_ratio_ * (grow_disk_ ? ratio_change : 1.0 / ratio_change), least_ratio);
             const double quotient = disk_quotient(h, other * h, tolerances);
             if (quotient < best)
@@ -259,8 +252,7 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
 
 bool ModeSeries::proved(double h, const ode::Tolerances& tolerances) {
     if (exact_ || linear()) return true;
-    if (const model::SeriesEquations::Radii* const left = remainders(h))
-        return residual_quotient(h, tolerances, *left) <= 1.0;
+    if (bound_residuals(h)) return residual_quotient(h, tolerances) <= proof_slack;
     // The terms of order N fall below rounding errors on the step, so that a singularity is about 10^(15/N) steps away.
     // The disk R = 10^(11/N) h stays clear of it and makes the factor (h/R)^N of Cauchy's estimate 1e-11, which is
     // below `slack` times the usual tolerances. The second disk serves loose tolerances and near singularities.

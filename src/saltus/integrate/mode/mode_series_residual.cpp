@@ -60,62 +60,60 @@ private:
 };
 
 /// The error of the series of a coefficient of the model, which is used up to the order N − 1.
-double ModeSeries::coefficient_error(model::Coefficient c, const model::SeriesEquations::Radii& left) const {
+double ModeSeries::coefficient_error(model::Coefficient c) const {
     if (c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0) return 0.0;
     return std::abs(equations_->coefficients[ix(c)][known_orders_]) * power_[ix(known_orders_)] +
-           left.coefficients[ix(c)];
+           left_->coefficients[ix(c)];
 }
 
 /// The remainder of the series of a row's velocity γ = w·u + χ beyond the order N.
-double ModeSeries::velocity_error(int row, const model::SeriesEquations::Radii& left) {
+double ModeSeries::velocity_error(int row) const {
     const model::Pattern& W = d_.model().layout().rows;
     const int N = known_orders_;
-    double error = left.chi[ix(row)], size[stride], sum[stride];
+    double error = left_->chi[ix(row)], size[stride], sum[stride];
     for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
         if (equations_->W_constant[ix(e)] != 0) continue;
         term_sums(equations_->u[ix(W.column[ix(e)])], N, power_.data(), sum);
         term_sizes(equations_->W[ix(e)], N, power_.data(), size);
-        error += product_tail(size, N, sum, N, N) + left.W[ix(e)] * sum[0];
+        error += product_tail(size, N, sum, N, N) + left_->W[ix(e)] * sum[0];
     }
     return error;
 }
 
 /// The error of the series of a load that the state determines: the force of a slider, or of a spring and a damper.
-double ModeSeries::load_error(const KnownLoad& known, ProductErrors& products,
-                              const model::SeriesEquations::Radii& left) {
+double ModeSeries::load_error(const KnownLoad& known, ProductErrors& products) const {
     const ElementRows& rows = d_.elements()[ix(known.element)].rows;
-    if (known.row < 0) return coefficient_error(d_.model().sliders[ix(rows.index)].normal_force, left);
+    if (known.row < 0) return coefficient_error(d_.model().sliders[ix(rows.index)].normal_force);
     const model::Contact& contact = d_.model().contacts[ix(rows.index)];
     const int N = known_orders_;
     const auto last_term = [&](const double* c) { return std::abs(c[N]) * power_[ix(N)]; };
     const auto part = [&](model::Coefficient c, const double* factor, double error) {
         if (c == model::no_coefficient) return 0.0;
-        return products.product({equations_->coefficients[ix(c)], coefficient_error(c, left)},
+        return products.product({equations_->coefficients[ix(c)], coefficient_error(c)},
                                 {factor, last_term(factor) + error});
     };
     const double* const gamma = series(gamma_, rows.normal);
     return d_.stiffness() *
-               part(contact.penalty_k, equations_->positions[ix(rows.normal)], left.positions[ix(rows.normal)]) +
-           part(contact.penalty_d, gamma, velocity_error(rows.normal, left));
+               part(contact.penalty_k, equations_->positions[ix(rows.normal)], left_->positions[ix(rows.normal)]) +
+           part(contact.penalty_d, gamma, velocity_error(rows.normal));
 }
 
 /// The error of ∇σ of a slipping part. One row: ±μ. Two rows, with w_i = a_i γ_i or γ_i, ν = |w| and the direction d_i
 /// = w_i/ν, as slip_gradients computes them:
 ///     ν² = w_0² + w_1² up to tails D,  so that  |ν − |w|| <= e_ν = D/min ν + the errors of w;
 ///     d_i ν = w_i up to a tail t_i,     so that  the error of d_i is (error of w_i + t_i + |d_i| e_ν)/(min ν − e_ν).
-void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& products,
-                                 const model::SeriesEquations::Radii& left, double* error) {
+void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& products, double* error) {
     const SlipPart& slip = slips_[number];
     const FrictionPart& part = d_.parts()[ix(slip.part)];
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(slip.element)].rows);
     const int N = known_orders_;
     const double radius_error =
-        slip.radius == nullptr ? 0.0 : coefficient_error(friction.radius[part.size == 1 ? 0 : 1], left);
+        slip.radius == nullptr ? 0.0 : coefficient_error(friction.radius[part.size == 1 ? 0 : 1]);
     const auto with_radius = [&](const double* c, double own) {
         return slip.radius == nullptr ? own : products.product({c, own}, {slip.radius, radius_error});
     };
     if (part.size == 1) {
-        error[0] = slip.constant ? 0.0 : with_radius(slip.mu[0], coefficient_error(part.axes[0], left));
+        error[0] = slip.constant ? 0.0 : with_radius(slip.mu[0], coefficient_error(part.axes[0]));
         return;
     }
     // A direction that is constant up to rounding has no error, also if the velocity vanishes at the end of the step.
@@ -123,8 +121,8 @@ void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& pr
     double w_error[2], axis_error[2], dropped = products.tail(vector(number, 2), vector(number, 2));
     for (int i = 0; i < 2; ++i) {
         const double* const gamma = series(gamma_, part.row + i);
-        const double own = std::abs(gamma[N]) * power_[ix(N)] + velocity_error(part.row + i, left);
-        axis_error[i] = coefficient_error(part.axes[ix(i)], left);
+        const double own = std::abs(gamma[N]) * power_[ix(N)] + velocity_error(part.row + i);
+        axis_error[i] = coefficient_error(part.axes[ix(i)]);
         w_error[i] = part.shape == FrictionPart::Shape::ellipse
                          ? products.product({slip.mu[i], axis_error[i]}, {gamma, own})
                          : own;
@@ -144,43 +142,46 @@ void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& pr
 
 /// How far each reaction can be from the force that its law gives, in lambda_error_: friction is −∇σ times the load, a
 /// spring has the load itself. Reactions of equations have no law of their own.
-void ModeSeries::find_law_errors(double h, const model::SeriesEquations::Radii& left) {
+void ModeSeries::find_law_errors(double h) {
     ProductErrors products(power_.data(), known_orders_);
     for (const int row : force_rows_) lambda_error_[ix(row)] = 0.0;
     for (const KnownLoad& known : loads_)
-        if (known.row >= 0) lambda_error_[ix(known.row)] = load_error(known, products, left);
+        if (known.row >= 0) lambda_error_[ix(known.row)] = load_error(known, products);
     for (std::size_t s = 0; s < slips_.size(); ++s) {
         const SlipPart& slip = slips_[s];
         if (slip.constant && slip.equation >= 0) continue;
         const FrictionPart& part = d_.parts()[ix(slip.part)];
         double error[2];
-        gradient_errors(s, h, products, left, error);
+        gradient_errors(s, h, products, error);
         Approximation load{nullptr, 0.0};
         if (slip.equation >= 0) {
             load.c = series(lambda_, rows_[ix(slip.equation)]);
         } else {
             const int l = load_of(slip.element);
-            load = {series(load_, l), load_error(loads_[ix(l)], products, left)};
+            load = {series(load_, l), load_error(loads_[ix(l)], products)};
         }
         for (int r = 0; r < part.size; ++r)
             lambda_error_[ix(part.row + r)] = products.product({gradient(s, r), error[r]}, load);
     }
 }
 
-/// The largest of the bounds, each divided by its limit. `left` are the remainders of the terms on the step.
-double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances,
-                                     const model::SeriesEquations::Radii& left) {
+/// Bounds everything that the series leaves out on a step of length h: the residuals of the equations in
+/// force_residual_ and row_residual_, the errors of row velocities in velocity_error_, the remainders of all other series
+/// in *left_. False if the system has no remainders.
+bool ModeSeries::bound_residuals(double h) {
+    double next = 1.0;
+    for (int k = 0; k <= order_; ++k, next *= h) power_[ix(k)] = next;
+    left_ = equations_->remainders(h);
+    if (left_ == nullptr) return false;
+    const model::SeriesEquations::Radii& left = *left_;
     const model::Layout& layout = d_.model().layout();
     const model::Pattern &W = layout.rows, &M = layout.mass;
     const int n = d_.size(), N = known_orders_;
-    double size[stride], worst = 0.0;
+    double size[stride];
     const double* const power = power_.data();
-    const auto raise = [&](double quotient) {
-        if (!(quotient <= worst)) worst = std::isnan(quotient) ? infinity : quotient;
-    };
     for (int i = 0; i < n; ++i) {
         term_sums(series(a_, i), N - 1, power, series(a_sum_, i));
-        free_[ix(i)] = std::abs(equations_->h[ix(i)][N]) * power[N] + left.h[ix(i)];  // bounds of the residual forces
+        force_residual_[ix(i)] = std::abs(equations_->h[ix(i)][N]) * power[N] + left.h[ix(i)];
     }
     if (!equations_->mass_constant)
         for (int i = 0; i < n; ++i)
@@ -192,59 +193,113 @@ double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances
                     return product_tail(size, N, series(a_sum_, k), N - 1, N - 1) +
                            left.M[ix(e)] * series(a_sum_, k)[0];
                 };
-                free_[ix(i)] += product(j);
-                if (i != j) free_[ix(j)] += product(i);
+                force_residual_[ix(i)] += product(j);
+                if (i != j) force_residual_[ix(j)] += product(i);
             }
-    const auto velocity_tolerance = [&](int i) {
-        return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
-    };
-    find_law_errors(h, left);
+    find_law_errors(h);
     for (std::size_t k = 0; k < force_rows_.size(); ++k) {
         const int row = force_rows_[k];
         const bool holds = k < rows_.size();  // the rows of the equations come first
-        term_sums(series(lambda_, row), N - 1, power, lambda_sum_.data());
         const double error = lambda_error_[ix(row)];
-        double residual = holds ? std::abs(equations_->zeta[ix(row)][N]) * power[N] + left.zeta[ix(row)] : 0.0;
-        double allowed = 0.0;
+        term_sums(series(lambda_, row), N - 1, power, lambda_sum_.data());
+        double residual = std::abs(equations_->zeta[ix(row)][N]) * power[N] + left.zeta[ix(row)];
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
             const int j = W.column[ix(e)];
             const double* const w = equations_->W[ix(e)];
-            allowed += std::abs(w[0]) * velocity_tolerance(j);
             if (equations_->W_constant[ix(e)] != 0) {
-                free_[ix(j)] += std::abs(w[0]) * error;
+                force_residual_[ix(j)] += std::abs(w[0]) * error;
                 continue;
             }
             const double total = std::abs(w[0]) + term_sizes(w, N, power, size);
-            free_[ix(j)] += product_tail(size, N, lambda_sum_.data(), N - 1, N - 1) + left.W[ix(e)] * lambda_sum_[0] +
-                            (total + left.W[ix(e)]) * error;
+            force_residual_[ix(j)] += product_tail(size, N, lambda_sum_.data(), N - 1, N - 1) +
+                                      left.W[ix(e)] * lambda_sum_[0] + (total + left.W[ix(e)]) * error;
             if (holds)
                 residual +=
                     product_tail(size, N, series(a_sum_, j), N - 1, N - 1) + left.W[ix(e)] * series(a_sum_, j)[0];
         }
-        if (residual > 0.0) raise(residual * h / (proof_slack * allowed));
+        if (holds) row_residual_[k] = residual;
     }
+    velocity_error_.clear();
+    for (const int row : moving_rows_) velocity_error_.push_back(velocity_error(row));
+    return true;
+}
+
+namespace {
+
+/// The largest of some quotients. NaN counts as infinite.
+struct Largest {
+    double value = 0.0;
+    void take(double quotient) {
+        if (!(quotient <= value)) value = std::isnan(quotient) ? infinity : quotient;
+    }
+};
+
+}  // namespace
+
+/// The bounds of bound_residuals for a step of length h, in units of the tolerances: the largest of all.
+double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances) const {
+    const model::Layout& layout = d_.model().layout();
+    const model::Pattern &W = layout.rows, &M = layout.mass;
+    Largest worst;
+    const auto velocity_tolerance = [&](int i) {
+        return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
+    };
     // A residual force r during a step h changes the velocity by about h r/M_ii.
-    for (int i = 0; i < n; ++i) {
+    for (int i = 0; i < d_.size(); ++i) {
         const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
-        raise(free_[ix(i)] * h / (proof_slack * mass * velocity_tolerance(i)));
+        worst.take(force_residual_[ix(i)] * h / (mass * velocity_tolerance(i)));
+    }
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        double allowed = 0.0;
+        for (int e = W.start[ix(rows_[k])]; e < W.start[ix(rows_[k]) + 1]; ++e)
+            allowed += std::abs(equations_->W[ix(e)][0]) * velocity_tolerance(W.column[ix(e)]);
+        if (row_residual_[k] > 0.0) worst.take(row_residual_[k] * h / allowed);
     }
     // Gaps, velocities of rows, coefficients and switching functions, relative to their scales.
-    const auto judge = [&](double error, double scale) {
-        raise(error / (proof_slack * (tolerances.absolute + tolerances.relative * scale)));
+    const auto judge = [&](double error, double start) {
+        worst.take(error / (tolerances.absolute + tolerances.relative * (1.0 + std::abs(start))));
     };
     for (std::size_t r = 0; r < equations_->positions.size(); ++r)
-        if (equations_->positions[r] != nullptr) judge(left.positions[r], 1.0 + std::abs(equations_->positions[r][0]));
-    for (const int row : moving_rows_) judge(velocity_error(row, left), 1.0 + std::abs(series(gamma_, row)[0]));
+        if (equations_->positions[r] != nullptr) judge(left_->positions[r], equations_->positions[r][0]);
+    for (std::size_t k = 0; k < moving_rows_.size(); ++k)
+        judge(velocity_error_[k], series(gamma_, moving_rows_[k])[0]);
     for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
-        if (equations_->coefficients[c] != nullptr)
-            judge(coefficient_error(static_cast<model::Coefficient>(c), left),
-                  1.0 + std::abs(equations_->coefficients[c][0]));
+        if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
+            judge(coefficient_error(static_cast<model::Coefficient>(c)), equations_->coefficients[c][0]);
     for (int s = 0; s < equations_->switch_count(); ++s) {
+        if (!(left_->switches[ix(s)] > 0.0)) continue;
         const double* const c = equations_->switch_function(s);
-        const double scale = std::abs(c[0]) + term_sizes(c, order_, power, size);
-        if (left.switches[ix(s)] > 0.0) raise(left.switches[ix(s)] / (proof_slack * tolerances.relative * scale));
+        double scale = 0.0;
+        for (int k = 0; k <= order_; ++k) scale += std::abs(c[k]) * power_[ix(k)];
+        worst.take(left_->switches[ix(s)] / (tolerances.relative * scale));
     }
-    return worst;
+    return worst.value;
+}
+
+ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& tolerances) {
+    if (!bound_residuals(h)) {
+        // On the step step_length the largest of the last three terms, that of order N − 2, is as large as the tolerance.
+        return {std::pow(h / step_length(tolerances, order_), order_ - 2), false};
+    }
+    Largest worst;
+    worst.take(residual_quotient(h, tolerances));
+    // Reactions are as accurate as the equations that determine them, also on a step that is so short that velocities
+    // hardly change.
+    const double force = tolerances.absolute + tolerances.relative * force_scale_;
+    const double acceleration = tolerances.absolute + tolerances.relative * acceleration_scale_;
+    if (!force_rows_.empty())
+        for (int i = 0; i < d_.size(); ++i) worst.take(force_residual_[ix(i)] / force);
+    for (std::size_t k = 0; k < rows_.size(); ++k) worst.take(row_residual_[k] / acceleration);
+    // q has the degree N, so that q̇ lacks the last term of u. The work has last terms as the velocities.
+    const double last = power_[ix(order_)];
+    for (int i = 0; i < d_.size(); ++i) {
+        const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];
+        const double allowed =
+            tolerances.absolute + tolerances.relative * std::max(std::abs(q[0]), std::abs(q[1]) * last_step_);
+        worst.take(std::abs(u[order_]) * last * h / ((order_ + 1) * allowed));
+    }
+    if (works_) worst.take(std::abs(work_[ix(order_)]) * last / (tolerances.absolute + tolerances.relative * energy_scale_));
+    return {worst.value, true};
 }
 
 }  // namespace saltus::integrate

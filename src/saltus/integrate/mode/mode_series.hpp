@@ -53,7 +53,7 @@ public:
     /// The equations have become dependent at the last expansion (Dynamics::degenerating).
     bool degenerating() const { return degenerating_; }
     double acceleration_scale() const { return acceleration_scale_; }  ///< as Dynamics::acceleration_scale
-    bool slips_in_a_plane() const { return slips_in_a_plane_; }        ///< some part with two rows slips
+    bool slips_in_a_plane() const { return p_->slips_in_a_plane; }     ///< some part with two rows slips
     bool redundant() const { return redundant_; }                      ///< the reactions are not unique
     /// How a group of redundant contacts comes loose, if the last expansion failed because even the best distribution
     /// of reactions reaches the boundary of the sets: contacts that open and friction parts that begin to slip. These
@@ -66,7 +66,7 @@ public:
     const Release& release() const { return release_; }
     /// Whether all terms of the mode are linear in q and u, so that the series has no products and no order costs more
     /// than another.
-    bool linear() const { return equations_->transparent() && !slips_in_a_plane_; }
+    bool linear() const { return p_->linear; }
     double t() const { return t_; }
 
     /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
@@ -105,7 +105,7 @@ public:
     };
     StepError step_error(double h, const ode::Tolerances& tolerances);
     /// What the steps in this mode have shown about the terms of its series. The caller keeps it up to date.
-    SeriesDecay& decay() { return made_[current_].decay; }
+    SeriesDecay& decay() { return p_->decay; }
 
     /// The state (q, u, work) at t + tau, which becomes the length of the last step.
     void state(double tau, double* x);
@@ -151,6 +151,37 @@ private:
     struct KnownLoad {
         int element, row;  // row: of the spring, or -1 for a slider
     };
+    /// An entry w of a row of W: a series, or a number.
+    struct Entry {
+        const double* w;
+        int column, number;  // coordinate; place in the pattern Layout::rows
+        bool constant;
+    };
+    /// A row of W with the series that belong to it.
+    struct Row {
+        int row;
+        const double *chi, *zeta;
+        bool chi_constant;
+        std::span<const Entry> entries;
+    };
+    /// What is found once for a mode: its equations, and what takes part in them.
+    struct Program {
+        std::vector<char> key;  // key_of_mode
+        model::SeriesNeeds needs;
+        std::shared_ptr<model::SeriesEquations> equations;  // modes that need the same terms share them
+        SeriesDecay decay;
+        std::vector<int> rows;              // equations: rows of A
+        std::vector<double> equation_sign;  // reaction_sign of the owner of a normal
+        std::vector<SlipPart> slips;
+        std::vector<KnownLoad> loads;
+        std::vector<int> moving_rows;  // rows whose velocity is a series: slipping, free clutches, springs
+        std::vector<int> force_rows;   // rows with a reaction; those of the equations come first
+        int motion_degree = 0;         // SeriesEquations::motion_degree
+        bool slips_in_a_plane = false;
+        bool linear = false;              // all terms are linear in q and u
+        std::vector<Entry> entries;       // of all rows
+        std::vector<Row> forces, moving;  // the rows force_rows and moving_rows
+    };
 
     double* series(std::vector<double>& of, int i) { return of.data() + static_cast<std::size_t>(i) * stride; }
     const double* series(const std::vector<double>& of, int i) const {
@@ -169,7 +200,12 @@ private:
         return series(vectors_, vectors_per_slip * static_cast<int>(slip) + number);
     }
     int load_of(int element) const;
-    bool choose_equations(std::span<const char> watched);
+    void key_of_mode(std::span<const char> watched);
+    void make_room();
+    std::unique_ptr<Program> make_program(std::span<const char> watched) const;
+    model::SeriesNeeds choose_equations(std::span<const char> watched, Program& program) const;
+    void complete_slips(Program& program) const;
+    void collect_entries(Program& program) const;
     bool factorise();
     bool factorise_redundant();
     double consistent_length() const;
@@ -216,40 +252,26 @@ private:
     static constexpr double proof_slack = 1e3;
 
     const Dynamics& d_;
-    /// The equations of a mode. Modes that differ in directions of slip share them.
-    struct Made {
-        model::SeriesNeeds needs;
-        std::unique_ptr<model::SeriesEquations> equations;
-        SeriesDecay decay;
-    };
-    std::vector<Made> made_;
-    std::size_t current_ = 0;  // number of the mode among made_
-    model::SeriesEquations* equations_ = nullptr;
+    std::vector<std::unique_ptr<Program>> programs_;  // of modes that have occurred
+    Program* p_ = nullptr;                            // of the mode; null if it has none
+    model::SeriesEquations* equations_ = nullptr;     // those of the program
+    std::vector<char> key_;                           // key_of_mode
     double t_ = 0.0;
     int order_ = 0;
     bool redundant_ = false;    // the equations of the mode depend on each other
     int known_orders_ = 0;      // orders of u̇, λ that were computed
     int evaluated_order_ = -1;  // last order of the terms that was computed
-    int motion_degree_ = 0;     // of the mode: SeriesEquations::motion_degree
     bool exact_ = false;        // the last expansion is the motion itself
-    bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
+    bool degenerating_ = false, factorised_ = false;
     double acceleration_scale_ = 0.0;
     double force_scale_ = 0.0;   // largest force at the start of the expansion, in N
     double energy_scale_ = 0.0;  // largest kinetic energy and work of all expansions, in J
 
-    SystemMode mode_;                    // of begin_mode
-    std::vector<char> watched_;          // of begin_mode
-    double last_step_ = 0.0;             // length of the last step of the arc, in s
-    bool diagonal_ = false;              // M is diagonal
-    bool free_flight_ = false;           // M is diagonal and constant, and no row matters
-    bool works_ = false;                 // some power is computed as a series
-    std::vector<double> inverse_mass_;   // 1/M_ii if M is diagonal
-    std::vector<int> rows_;              // equations: rows of A
-    std::vector<double> equation_sign_;  // reaction_sign of the owner of a normal
-    std::vector<SlipPart> slips_;
-    std::vector<KnownLoad> loads_;
-    std::vector<int> moving_rows_;  // rows whose velocity is a series: slipping, free clutches, springs
-    std::vector<int> force_rows_;   // rows with a reaction
+    double last_step_ = 0.0;            // length of the last step of the arc, in s
+    bool diagonal_ = false;             // M is diagonal
+    bool free_flight_ = false;          // M is diagonal and constant, and no row matters
+    bool works_ = false;                // some power is computed as a series
+    std::vector<double> inverse_mass_;  // 1/M_ii if M is diagonal
 
     std::vector<double> a_, lambda_, gamma_, load_, work_;  // series
     std::vector<double> gradient_, vectors_;  // series of the slipping parts: ∇σ; γ, its length, its direction

@@ -45,10 +45,10 @@ double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) cons
         if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
             limit(equations_->coefficients[c], 0,
                   absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
-    for (const int row : moving_rows_)
+    for (const int row : p_->moving_rows)
         limit(series(gamma_, row), 0, absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
     const int unknown = std::max(0, last - known_orders_ + 1);  // orders of the reactions that were not computed
-    for (const int row : force_rows_) limit(series(lambda_, row), unknown, absolute + relative * force_scale_);
+    for (const int row : p_->force_rows) limit(series(lambda_, row), unknown, absolute + relative * force_scale_);
     double shortest = infinity;  // logarithm of the step
     for (int j = 0; j < orders; ++j)
         if (worst[j] > 0.0) shortest = std::min(shortest, -std::log(worst[j]) / (last - j));
@@ -89,7 +89,7 @@ bool ModeSeries::slips_straight(std::size_t number, double h) const {
 /// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D). Slip along a
 /// straight line has a constant direction up to its end.
 void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const model::SeriesEquations::Radii& radii) {
-    const SlipPart& slip = slips_[number];
+    const SlipPart& slip = p_->slips[number];
     const model::Pattern& W = d_.model().layout().rows;
     const FrictionPart& part = d_.parts()[ix(slip.part)];
     const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
@@ -111,7 +111,7 @@ void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const 
         change += radius[i] * (2.0 * start[i] + radius[i]);
     }
     const bool straight = slips_straight(number, h);
-    double load = slip.equation >= 0 ? lambda_size_[ix(rows_[ix(slip.equation)])]
+    double load = slip.equation >= 0 ? lambda_size_[ix(p_->rows[ix(slip.equation)])]
                                      : size_on_disk(series(load_, load_of(slip.element)), 0, known_orders_ - 1, R);
     if (slip.radius != nullptr) load *= size_on_disk(slip.radius, 0, known_orders_ - 1, R);
     for (int i = 0; i < 2; ++i) {
@@ -142,9 +142,9 @@ double ModeSeries::disk_quotient(double h, double R, const ode::Tolerances& tole
         a_size_[ix(i)] = size_on_disk(series(a_, i), 0, N - 1, R);
     }
     const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
-    for (const int row : force_rows_) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
-    for (std::size_t s = 0; s < slips_.size(); ++s)
-        if (d_.parts()[ix(slips_[s].part)].size > 1) bound_slip_force(s, h, R, radii);
+    for (const int row : p_->force_rows) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
+    for (std::size_t s = 0; s < p_->slips.size(); ++s)
+        if (d_.parts()[ix(p_->slips[s].part)].size > 1) bound_slip_force(s, h, R, radii);
     const double ratio = h / R, tail = std::exp(N * std::log(ratio)) / (1.0 - ratio);
 
     std::fill(free_.begin(), free_.end(), 0.0);  // bounds of the residual forces
@@ -164,8 +164,8 @@ double ModeSeries::disk_quotient(double h, double R, const ode::Tolerances& tole
     const auto velocity_tolerance = [&](int i) {
         return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
     };
-    for (const int row : force_rows_) {
-        const bool holds = std::find(rows_.begin(), rows_.end(), row) != rows_.end();
+    for (const int row : p_->force_rows) {
+        const bool holds = std::find(p_->rows.begin(), p_->rows.end(), row) != p_->rows.end();
         double residual = std::abs(equations_->zeta[ix(row)][0]) + radii.zeta[ix(row)], allowed = 0.0;
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
             const int j = W.column[ix(e)];
@@ -187,7 +187,7 @@ double ModeSeries::disk_quotient(double h, double R, const ode::Tolerances& tole
         raise(radii.positions[r] * tail * ratio / (slack * size));
     }
     // Velocities γ = w·u + χ of rows that move. If w is constant, then w·u is a polynomial and has no error.
-    for (const int row : moving_rows_) {
+    for (const int row : p_->moving_rows) {
         double size = radii.chi[ix(row)];
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
             const int j = W.column[ix(e)];

@@ -103,7 +103,7 @@ double ModeSeries::load_error(const KnownLoad& known, ProductErrors& products) c
 ///     ν² = w_0² + w_1² up to tails D,  so that  |ν − |w|| <= e_ν = D/min ν + the errors of w;
 ///     d_i ν = w_i up to a tail t_i,     so that  the error of d_i is (error of w_i + t_i + |d_i| e_ν)/(min ν − e_ν).
 void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& products, double* error) {
-    const SlipPart& slip = slips_[number];
+    const SlipPart& slip = p_->slips[number];
     const FrictionPart& part = d_.parts()[ix(slip.part)];
     const model::Friction& friction = *friction_of(d_.model(), d_.elements()[ix(slip.element)].rows);
     const int N = known_orders_;
@@ -144,21 +144,21 @@ void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& pr
 /// spring has the load itself. Reactions of equations have no law of their own.
 void ModeSeries::find_law_errors(double h) {
     ProductErrors products(power_.data(), known_orders_);
-    for (const int row : force_rows_) lambda_error_[ix(row)] = 0.0;
-    for (const KnownLoad& known : loads_)
+    for (const int row : p_->force_rows) lambda_error_[ix(row)] = 0.0;
+    for (const KnownLoad& known : p_->loads)
         if (known.row >= 0) lambda_error_[ix(known.row)] = load_error(known, products);
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        const SlipPart& slip = slips_[s];
+    for (std::size_t s = 0; s < p_->slips.size(); ++s) {
+        const SlipPart& slip = p_->slips[s];
         if (slip.constant && slip.equation >= 0) continue;
         const FrictionPart& part = d_.parts()[ix(slip.part)];
         double error[2];
         gradient_errors(s, h, products, error);
         Approximation load{nullptr, 0.0};
         if (slip.equation >= 0) {
-            load.c = series(lambda_, rows_[ix(slip.equation)]);
+            load.c = series(lambda_, p_->rows[ix(slip.equation)]);
         } else {
             const int l = load_of(slip.element);
-            load = {series(load_, l), load_error(loads_[ix(l)], products)};
+            load = {series(load_, l), load_error(p_->loads[ix(l)], products)};
         }
         for (int r = 0; r < part.size; ++r)
             lambda_error_[ix(part.row + r)] = products.product({gradient(s, r), error[r]}, load);
@@ -175,7 +175,7 @@ bool ModeSeries::bound_residuals(double h) {
     if (left_ == nullptr) return false;
     const model::SeriesEquations::Radii& left = *left_;
     const model::Layout& layout = d_.model().layout();
-    const model::Pattern &W = layout.rows, &M = layout.mass;
+    const model::Pattern& M = layout.mass;
     const int n = d_.size(), N = known_orders_;
     double size[stride];
     const double* const power = power_.data();
@@ -197,30 +197,28 @@ bool ModeSeries::bound_residuals(double h) {
                 if (i != j) force_residual_[ix(j)] += product(i);
             }
     find_law_errors(h);
-    for (std::size_t k = 0; k < force_rows_.size(); ++k) {
-        const int row = force_rows_[k];
-        const bool holds = k < rows_.size();  // the rows of the equations come first
+    for (std::size_t k = 0; k < p_->forces.size(); ++k) {
+        const int row = p_->forces[k].row;
+        const bool holds = k < p_->rows.size();  // the rows of the equations come first
         const double error = lambda_error_[ix(row)];
         term_sums(series(lambda_, row), N - 1, power, lambda_sum_.data());
-        double residual = std::abs(equations_->zeta[ix(row)][N]) * power[N] + left.zeta[ix(row)];
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const int j = W.column[ix(e)];
-            const double* const w = equations_->W[ix(e)];
-            if (equations_->W_constant[ix(e)] != 0) {
-                force_residual_[ix(j)] += std::abs(w[0]) * error;
+        double residual = std::abs(p_->forces[k].zeta[N]) * power[N] + left.zeta[ix(row)];
+        for (const Entry& e : p_->forces[k].entries) {
+            double& force = force_residual_[ix(e.column)];
+            if (e.constant) {
+                force += std::abs(e.w[0]) * error;
                 continue;
             }
-            const double total = std::abs(w[0]) + term_sizes(w, N, power, size);
-            force_residual_[ix(j)] += product_tail(size, N, lambda_sum_.data(), N - 1, N - 1) +
-                                      left.W[ix(e)] * lambda_sum_[0] + (total + left.W[ix(e)]) * error;
-            if (holds)
-                residual +=
-                    product_tail(size, N, series(a_sum_, j), N - 1, N - 1) + left.W[ix(e)] * series(a_sum_, j)[0];
+            const double rest = left.W[ix(e.number)], *const a_sum = series(a_sum_, e.column);
+            const double total = std::abs(e.w[0]) + term_sizes(e.w, N, power, size);
+            force += product_tail(size, N, lambda_sum_.data(), N - 1, N - 1) + rest * lambda_sum_[0] +
+                     (total + rest) * error;
+            if (holds) residual += product_tail(size, N, a_sum, N - 1, N - 1) + rest * a_sum[0];
         }
         if (holds) row_residual_[k] = residual;
     }
     velocity_error_.clear();
-    for (const int row : moving_rows_) velocity_error_.push_back(velocity_error(row));
+    for (const int row : p_->moving_rows) velocity_error_.push_back(velocity_error(row));
     return true;
 }
 
@@ -238,8 +236,7 @@ struct Largest {
 
 /// The bounds of bound_residuals for a step of length h, in units of the tolerances: the largest of all.
 double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances) const {
-    const model::Layout& layout = d_.model().layout();
-    const model::Pattern &W = layout.rows, &M = layout.mass;
+    const model::Pattern& M = d_.model().layout().mass;
     Largest worst;
     const auto velocity_tolerance = [&](int i) {
         return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
@@ -249,10 +246,9 @@ double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances
         const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
         worst.take(force_residual_[ix(i)] * h / (mass * velocity_tolerance(i)));
     }
-    for (std::size_t k = 0; k < rows_.size(); ++k) {
+    for (std::size_t k = 0; k < p_->rows.size(); ++k) {
         double allowed = 0.0;
-        for (int e = W.start[ix(rows_[k])]; e < W.start[ix(rows_[k]) + 1]; ++e)
-            allowed += std::abs(equations_->W[ix(e)][0]) * velocity_tolerance(W.column[ix(e)]);
+        for (const Entry& e : p_->forces[k].entries) allowed += std::abs(e.w[0]) * velocity_tolerance(e.column);
         if (row_residual_[k] > 0.0) worst.take(row_residual_[k] * h / allowed);
     }
     // Gaps, velocities of rows, coefficients and switching functions, relative to their scales.
@@ -261,8 +257,8 @@ double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances
     };
     for (std::size_t r = 0; r < equations_->positions.size(); ++r)
         if (equations_->positions[r] != nullptr) judge(left_->positions[r], equations_->positions[r][0]);
-    for (std::size_t k = 0; k < moving_rows_.size(); ++k)
-        judge(velocity_error_[k], series(gamma_, moving_rows_[k])[0]);
+    for (std::size_t k = 0; k < p_->moving_rows.size(); ++k)
+        judge(velocity_error_[k], series(gamma_, p_->moving_rows[k])[0]);
     for (std::size_t c = 0; c < equations_->coefficients.size(); ++c)
         if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
             judge(coefficient_error(static_cast<model::Coefficient>(c)), equations_->coefficients[c][0]);
@@ -287,9 +283,9 @@ ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& to
     // hardly change.
     const double force = tolerances.absolute + tolerances.relative * force_scale_;
     const double acceleration = tolerances.absolute + tolerances.relative * acceleration_scale_;
-    if (!force_rows_.empty())
+    if (!p_->force_rows.empty())
         for (int i = 0; i < d_.size(); ++i) worst.take(force_residual_[ix(i)] / force);
-    for (std::size_t k = 0; k < rows_.size(); ++k) worst.take(row_residual_[k] / acceleration);
+    for (std::size_t k = 0; k < p_->rows.size(); ++k) worst.take(row_residual_[k] / acceleration);
     // q has the degree N, so that q̇ lacks the last term of u. The work has last terms as the velocities.
     const double last = power_[ix(order_)];
     for (int i = 0; i < d_.size(); ++i) {

@@ -90,7 +90,6 @@ void ModeChange::clear_strike() {
     strike_.happened = strike_.failed = false;
     strike_.u_minus.clear();
     strike_.u_plus.clear();
-    strike_.impulses.clear();
     strike_.elements.clear();
     strike_.work = strike_.work_on_system = strike_.residual = strike_.speed = 0.0;
     strike_.note.clear();
@@ -133,17 +132,19 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
 
 /// The impulses Λ of the rows by element, and the elements that took part. The blocks are in the order of the elements.
 void ModeChange::collect_impulses(std::span<const double> Lambda) {
-    strike_.impulses.clear();
+    std::size_t count = 0;  // of impulses; the memory of those of earlier impacts is used again
     strike_.elements.clear();
     for (int b = 0; b < rows_.blocks(); ++b) {
         const int element = owner_[ix(b)];
         const ElementRows& rows = d_.elements()[ix(element)].rows;
-        if (strike_.impulses.empty() || strike_.impulses.back().element != element) {
-            trajectory::Reaction& next = strike_.impulses.emplace_back();
+        if (count == 0 || strike_.impulses[count - 1].element != element) {
+            if (strike_.impulses.size() == count) strike_.impulses.emplace_back();
+            trajectory::Reaction& next = strike_.impulses[count++];
             next.element = element;
+            next.N = 0.0;
             next.T.assign(ix(rows.slips), 0.0);
         }
-        trajectory::Reaction& reaction = strike_.impulses.back();
+        trajectory::Reaction& reaction = strike_.impulses[count - 1];
         for (int k = rows_.first_rows()[ix(b)]; k < rows_.first_rows()[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
             (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
@@ -155,6 +156,7 @@ void ModeChange::collect_impulses(std::span<const double> Lambda) {
                 strike_.elements.push_back(element);
         }
     }
+    strike_.impulses.resize(count);
 }
 
 impact::Restitutions ModeChange::restitutions() const {
@@ -324,7 +326,9 @@ const Strike* ModeChange::strike_alone(double t, double* x, int element, const m
     strike_.audit.obstacle_work = obstacle_work;
     strike_.work = work;
     strike_.work_on_system = work + obstacle_work;
-    trajectory::Reaction& reaction = strike_.impulses.emplace_back();
+    strike_.impulses.resize(1);
+    trajectory::Reaction& reaction = strike_.impulses.front();
+    reaction.T.clear();
     reaction.element = element;
     reaction.N = impulse->Lambda;
     strike_.elements.push_back(element);

@@ -34,7 +34,7 @@ struct Strike {
     bool happened = false;  ///< some impulse is not zero
     bool failed = false;    ///< the impact has no solution that could be found; `note` says why
     std::vector<double> u_minus, u_plus;
-    std::vector<trajectory::Reaction> impulses;
+    std::vector<trajectory::Reaction> impulses;  ///< undefined unless it happened
     std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
     model::Energy before{};     ///< energies before the impact, if it happened
     double work = 0.0;          ///< work of contacts and constraints, in J

@@ -49,7 +49,7 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
 /// Changes the friction parts that the velocities decide, and notes which parts they do not decide.
 void ModeChange::decide_by_velocities(const double* x, const Candidates& candidates) {
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
-    std::vector<FrictionMode>& parts = choice_.mode.parts;
+    auto& parts = choice_.mode.parts;
     undecided_.assign(parts.size(), 0);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         const VelocityDecision decision =

@@ -37,11 +37,11 @@ double enlarged(double r) { return r >= 0.0 ? r * (1.0 + relative_margin) + abso
 class SeriesRemainders {
 public:
     SeriesRemainders(SeriesWorkspace<double>& w, double h)
-        : w_(w), m_(w.remainder_memory_), tape_(*w.tape_), N_(w.next_ - 1) {
-        if (m_.remainder.empty()) plan();
+        : w_(w), program_(*w.program_), m_(w.remainder_memory_), tape_(*w.tape_), N_(w.next_ - 1) {
+        if (m_.remainder.empty()) make_room();
         double power = 1.0;
         for (int k = 0; k <= N_; ++k, power *= h) m_.power[static_cast<std::size_t>(k)] = power;
-        for (const std::uint32_t slot : m_.measured) measure(slot);
+        for (const std::uint32_t slot : program_.measured) measure(slot);
     }
 
     void run() {
@@ -60,91 +60,33 @@ private:
     using Code = SeriesTape::Code;
     static constexpr std::uint32_t none = SeriesTape::none;
 
-    // --- which sums are needed -------------------------------------------------------------------------------
-
-    /// Decides once for a tape which slots need the sizes of their terms and which need the sums of these: a tail needs
-    /// the sizes of one factor and the sums of the other.
-    void plan() {
-        const std::size_t slots = tape_.slots_.size();
-        m_.remainder.assign(slots, 0.0);
-        m_.change.assign(slots, 0.0);
-        m_.sized.assign(slots, 0);
-        m_.summed.assign(slots, 0);
-        m_.power.assign(static_cast<std::size_t>(w_.max_order_) + 1, 0.0);
-        m_.size.assign(w_.data_.size(), 0.0);
-        m_.sum.assign(w_.data_.size(), 0.0);
-        m_.scratch.assign(static_cast<std::size_t>(w_.max_order_) + 1, 0.0);
-        const auto pair = [&](std::uint32_t a, std::uint32_t b) {
-            const auto missing = [&](std::uint32_t x, std::uint32_t y) {
-                return (m_.sized[x] == 0 ? 1 : 0) + (m_.summed[y] == 0 ? 1 : 0);
-            };
-            if (missing(b, a) < missing(a, b)) std::swap(a, b);
-            m_.sized[a] = m_.summed[b] = 1;
-        };
-        for (const Instruction& i : tape_.values_) {
-            switch (i.code) {
-                case Code::mul:
-                case Code::mul_poly:
-                case Code::mul_add:
-                case Code::mul_sub:
-                case Code::sub_mul: pair(i.a, i.b); break;
-                case Code::square: pair(i.a, i.a); break;
-                case Code::div:
-                case Code::div_poly: pair(i.to, i.b); break;
-                case Code::sqrt:
-                case Code::hypot: pair(i.to, i.to); break;
-                case Code::exp:
-                case Code::exp_poly:
-                case Code::pow_varying: pair(i.to, i.a); break;
-                case Code::sincos:
-                case Code::sincos_poly:
-                case Code::sinhcosh:
-                case Code::sinhcosh_poly:
-                    pair(i.to, i.a);
-                    pair(i.to2, i.a);
-                    break;
-                case Code::tan:
-                case Code::tan_poly:
-                case Code::tanh:
-                case Code::tanh_poly:
-                    pair(i.to2, i.a);
-                    pair(i.to, i.to);
-                    break;
-                case Code::integral:
-                case Code::integral_poly:
-                    pair(i.b, i.to);
-                    m_.sized[i.a] = 1;  // its variation is needed
-                    break;
-                case Code::atan2:
-                    pair(i.c, i.to);
-                    pair(i.a, i.b);
-                    break;
-                case Code::pow:
-                case Code::pow_poly: m_.sized[i.a] = m_.summed[i.a] = m_.sized[i.to] = m_.summed[i.to] = 1; break;
-                default: break;
-            }
-        }
-        for (std::uint32_t slot = 0; slot < slots; ++slot)
-            if (m_.sized[slot] != 0 || m_.summed[slot] != 0) m_.measured.push_back(slot);
-    }
-
     // --- polynomials -----------------------------------------------------------------------------------------
 
     int last(std::uint32_t slot) const { return std::min(N_, tape_.slots_[slot].degree); }
-    const double* coefficients(std::uint32_t slot) const { return w_.data_.data() + w_.offset_[slot]; }
+    const double* coefficients(std::uint32_t slot) const { return w_.data_.data() + program_.offset[slot]; }
+    const double* sizes(std::uint32_t slot) const { return m_.measured.data() + program_.size_place[slot]; }
+    const double* sums(std::uint32_t slot) const { return m_.measured.data() + program_.sum_place[slot]; }
+
+    void make_room() {
+        m_.remainder.assign(tape_.slots_.size(), 0.0);
+        m_.change.assign(tape_.slots_.size(), 0.0);
+        m_.measured.resize(program_.measured_size);
+        m_.power.resize(static_cast<std::size_t>(w_.max_order_) + 1);
+        m_.scratch.resize(static_cast<std::size_t>(w_.max_order_) + 1);
+    }
 
     /// Sums up the terms of a slot.
     void measure(std::uint32_t slot) {
-        const std::uint32_t at = w_.offset_[slot];
-        const double *const c = w_.data_.data() + at, *const power = m_.power.data();
-        if (m_.sized[slot] != 0) m_.change[slot] = term_sizes(c, last(slot), power, m_.size.data() + at);
-        if (m_.summed[slot] != 0) m_.change[slot] = term_sums(c, last(slot), power, m_.sum.data() + at);
+        const double *const c = coefficients(slot), *const power = m_.power.data();
+        const std::uint32_t size = program_.size_place[slot], sum = program_.sum_place[slot];
+        if (size != none) m_.change[slot] = term_sizes(c, last(slot), power, m_.measured.data() + size);
+        if (sum != none) m_.change[slot] = term_sums(c, last(slot), power, m_.measured.data() + sum);
     }
 
     /// What the truncation of A B drops.
     double tail(std::uint32_t a, std::uint32_t b) const {
-        if (m_.sized[a] == 0 || m_.summed[b] == 0) std::swap(a, b);
-        return product_tail(m_.size.data() + w_.offset_[a], last(a), m_.sum.data() + w_.offset_[b], last(b), N_);
+        if (program_.size_place[a] == none || program_.sum_place[b] == none) std::swap(a, b);
+        return product_tail(sizes(a), last(a), sums(b), last(b), N_);
     }
 
     /// The sum of the terms from order 1 on: a bound of |F − F_0|, and of ∫|F'|.
@@ -269,18 +211,18 @@ private:
         if (n < 2) return n == 0 ? 0.0 : m_.remainder[i.a];
         const double A = total(i.a), ra = m_.remainder[i.a];
         double r = ra, size = A;
-        const double* sums = m_.sum.data() + w_.offset_[i.a];  // of the power below
+        const double* below = sums(i.a);  // sums of the power below
         int degree = last(i.a);
         for (int m = 2; m <= n; ++m) {
-            const double dropped = product_tail(m_.size.data() + w_.offset_[i.a], last(i.a), sums, degree, N_);
+            const double dropped = product_tail(sizes(i.a), last(i.a), below, degree, N_);
             r = dropped + A * r + size * ra + ra * r;
             if (m == n) break;
             const double* const row =
-                w_.data_.data() + w_.offset_[i.to2] + static_cast<std::uint32_t>(m - 2) * w_.stride_;
+                w_.data_.data() + program_.offset[i.to2] + static_cast<std::uint32_t>(m - 2) * w_.stride_;
             degree = N_;
             term_sums(row, N_, m_.power.data(), m_.scratch.data());
-            sums = m_.scratch.data();
-            size = sums[0];
+            below = m_.scratch.data();
+            size = below[0];
         }
         return r;
     }
@@ -334,13 +276,14 @@ private:
             case Code::atan2: return angle(i);
             case Code::pow:
             case Code::pow_poly: return power(i);
-            case Code::extremum: return of(w_.chosen_[i.aux] == w_.offset_[i.a] ? i.a : i.b);
-            case Code::choose: return of(w_.chosen_[i.aux] == w_.offset_[i.b] ? i.b : i.c);
+            case Code::extremum: return of(w_.chosen_[i.aux] == program_.offset[i.a] ? i.a : i.b);
+            case Code::choose: return of(w_.chosen_[i.aux] == program_.offset[i.b] ? i.b : i.c);
         }
         return infinity;
     }
 
     SeriesWorkspace<double>& w_;
+    const SeriesWorkspace<double>::Program& program_;
     SeriesWorkspace<double>::RemainderMemory& m_;
     const SeriesTape& tape_;
     int N_;

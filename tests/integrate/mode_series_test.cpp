@@ -27,6 +27,12 @@ std::vector<char> everything(const model::Model& m) {
     return std::vector<char>(static_cast<std::size_t>(m.layout().positions()), 1);
 }
 
+double value_at(ModeSeries::Coefficients c, double tau) {
+    double value = 0.0;
+    for (std::size_t k = c.size(); k-- > 0;) value = value * tau + c[k];
+    return value;
+}
+
 /// Compares the series of a mode with the accelerations, reactions and power of Dynamics at states along the series.
 /// Returns how many times were compared.
 int compare_with_dynamics(const model::Model& m, const RecordedArc& arc, bool compliant, const std::string& name) {
@@ -65,20 +71,15 @@ int compare_with_dynamics(const model::Model& m, const RecordedArc& arc, bool co
         for (const double v : dx) scale = std::max(scale, std::abs(v));
         for (std::size_t i = 0; i < x.size(); ++i)
             EXPECT_NEAR(rates[i], dx[i], 1e-7 * (1e-6 + scale)) << name << ", component " << i << " at " << theta;
-        double c[ModeSeries::max_order + 2];
         double forces = 1e-6;
         for (const double f : d.reactions()) forces = std::max(forces, std::abs(f));
         for (const int row : d.equation_rows()) {
             if (series.redundant()) break;  // the reactions are not unique; the rates above depend on their sum
-            const int size = series.reaction(row, c);
-            double value = 0.0;
-            for (int k = size - 1; k >= 0; --k) value = value * theta * h + c[k];
+            const double value = value_at(series.reaction(row), theta * h);
             EXPECT_NEAR(value, d.reactions()[static_cast<std::size_t>(row)], 1e-7 * forces) << name << ", row " << row;
         }
         for (int row = 0; row < m.layout().positions(); ++row) {
-            const int size = series.position(row, c);
-            double value = 0.0;
-            for (int k = size - 1; k >= 0; --k) value = value * theta * h + c[k];
+            const double value = value_at(series.position(row), theta * h);
             const double truth = d.positions(t, x.data())[static_cast<std::size_t>(row)];
             EXPECT_NEAR(value, truth, 1e-9 * (1.0 + std::abs(truth))) << name << ", position " << row;
         }
@@ -199,10 +200,9 @@ u = { x = 1.0 }
     ASSERT_TRUE(series.begin_mode({}));
     ASSERT_TRUE(series.expand(0.0, x.data(), 8));
     ASSERT_EQ(series.switch_count(), 2);
-    double c[ModeSeries::max_order + 2];
     bool time = false, position = false;
     for (int i = 0; i < 2; ++i) {
-        series.switch_function(i, c);
+        const ModeSeries::Coefficients c = series.switch_function(i);
         time = time || (c[0] == 0.25 && c[1] == -1.0 && series.side(i) == 1);
         position = position || (c[0] == -2.0 && c[1] == 1.0 && series.side(i) == -1);
     }

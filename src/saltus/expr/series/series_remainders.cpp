@@ -45,10 +45,8 @@ public:
     }
 
     void run() {
-        for (const Instruction& i : tape_.values_) {
-            if (tape_.slots_[i.to].degree == 0) continue;  // it does not change with τ: its remainder stays 0
+        for (const Instruction& i : program_.varying)
             m_.remainder[i.to] = std::isfinite(coefficients(i.to)[0]) ? enlarged(remainder_of(i)) : infinity;
-        }
     }
 
     double remainder(std::uint32_t slot) const {
@@ -227,7 +225,7 @@ private:
         return r;
     }
 
-    double remainder_of(const Instruction& i) {
+    [[gnu::always_inline]] double remainder_of(const Instruction& i) {
         const auto of = [&](std::uint32_t slot) { return m_.remainder[slot]; };
         switch (i.code) {
             case Code::value:

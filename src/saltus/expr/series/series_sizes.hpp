@@ -10,35 +10,15 @@ namespace saltus::expr {
 
 /// Writes |c_k| h^k to size[k] for k = 0 … last. Returns the sum from k = 1 on, which bounds the change of the
 /// polynomial Σ c_k τ^k on the step; |c_0| and the change together bound the polynomial.
-inline double term_sizes(const double* c, int last, const double* power, double* size) {
-    size[0] = std::abs(c[0]);
-    double change = 0.0;
-    for (int k = 1; k <= last; ++k) change += size[k] = std::abs(c[k]) * power[k];
-    return change;
-}
+double term_sizes(const double* c, int last, const double* power, double* size);
 
 /// Writes Σ_(j=k..last) |c_j| h^j to sum[k] for k = 0 … last. Returns the sum from k = 1 on.
-inline double term_sums(const double* c, int last, const double* power, double* sum) {
-    double change = 0.0;
-    for (int k = last; k >= 1; --k) sum[k] = change += std::abs(c[k]) * power[k];
-    sum[0] = std::abs(c[0]) + change;
-    return change;
-}
+double term_sums(const double* c, int last, const double* power, double* sum);
 
 /// A bound, on the step, of what the product of two truncated series has beyond the order N:
 ///     Σ_(i+j>N) |a_i b_j| h^(i+j) = Σ_i |a_i| h^i Σ_(j>N−i) |b_j| h^j.
-/// `size` are the term_sizes of a up to its order last_a, `sum` the term_sums of b up to last_b.
-inline double product_tail(const double* size, int last_a, const double* sum, int last_b, int N) {
-    const int first = N + 1 - last_b > 1 ? N + 1 - last_b : 1;
-    double even = 0.0, odd = 0.0;
-    int i = first;
-    for (; i < last_a; i += 2) {
-        even += size[i] * sum[N + 1 - i];
-        odd += size[i + 1] * sum[N - i];
-    }
-    if (i == last_a) even += size[i] * sum[N + 1 - i];
-    return even + odd;
-}
+/// `size` are the term_sizes of a up to its order last_a <= N + 1, `sum` the term_sums of b up to last_b <= N.
+double product_tail(const double* size, int last_a, const double* sum, int last_b, int N);
 
 /// A lower and an upper bound.
 struct SeriesRange {

@@ -267,12 +267,14 @@ private:
         std::uint32_t undefined_row;        // place of a row of undefined coefficients
         std::uint32_t size;                 // of the coefficients of all slots
         std::vector<ValueStep> prepared, values;
-        std::vector<Step> polynomials, unlimited;      // each ends with a step `stop`
-        std::vector<std::uint32_t> first_polynomial;   // by order k: the first of `polynomials` with degree >= k
+        std::vector<Step> polynomials, unlimited;       // each ends with a step `stop`
+        std::vector<std::uint32_t> first_polynomial;    // by order k: the first of `polynomials` with degree >= k
         std::vector<std::uint32_t> weighted_variables;  // places of the variables that have weighted copies
         bool sums = false;  // some instruction sums products of coefficients, and the processor has wide registers
-        /// For `remainders`, by slot: places of its term_sizes and term_sums in their memory; none if they are not needed.
+        /// For `remainders`, by slot: places of its term_sizes and term_sums in their memory; none if they are not
+        /// needed.
         std::vector<std::uint32_t> size_place, sum_place;
+        std::vector<Instruction> varying;  // those of the tape whose results change with τ, in an order of evaluation
         std::vector<std::uint32_t> measured;  // slots that have at least one of the two
         std::uint32_t measured_size = 0;      // of that memory
 

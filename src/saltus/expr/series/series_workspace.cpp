@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/expr/series/detail/wide_registers.hpp"
 #include "saltus/expr/series/series_tape.hpp"
 
 // Recurrences of the coefficients. A series is f = Σ f_j τ^j, and f' = Σ (j+1) f_(j+1) τ^j is its derivative. A product
@@ -58,10 +59,7 @@ namespace narrow {
 #undef SALTUS_SERIES_BYTES
 }  // namespace narrow
 
-// Compiled a second time for wider registers. The project is built without contraction to fused multiply-adds
-// (-ffp-contract=off), and the sums have the same parts: both variants compute the same numbers.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define SALTUS_SERIES_WIDE 1
+#if SALTUS_SERIES_WIDE
 #pragma GCC push_options
 #pragma GCC target("avx2")
 namespace wide {
@@ -70,12 +68,6 @@ namespace wide {
 #undef SALTUS_SERIES_BYTES
 }  // namespace wide
 #pragma GCC pop_options
-#endif
-
-#if SALTUS_SERIES_WIDE
-const bool has_wide_registers = __builtin_cpu_supports("avx2") != 0;
-#else
-constexpr bool has_wide_registers = false;
 #endif
 
 }  // namespace
@@ -182,6 +174,7 @@ void SeriesWorkspace<V>::Program::plan_remainders() {
         need(sum_place, b);
     };
     for (const Instruction& i : tape->values_) {
+        if (tape->slots_[i.to].degree > 0) varying.push_back(i);
         switch (i.code) {
             case Code::mul:
             case Code::mul_poly:
@@ -485,7 +478,8 @@ void SeriesWorkspace<V>::evaluate_order(int k) {
     if (k == 0) return evaluate_values();
     for (const std::uint32_t row : program_->weighted_variables)
         narrow::store(&data_[row], k, true, stride_, data_[row + static_cast<std::uint32_t>(k)]);
-    if (k <= tape_->highest_degree_) evaluate_steps(&program_->polynomials[program_->first_polynomial[static_cast<std::size_t>(k)]], k);
+    if (k <= tape_->highest_degree_)
+        evaluate_steps(&program_->polynomials[program_->first_polynomial[static_cast<std::size_t>(k)]], k);
     evaluate_steps(program_->unlimited.data(), k);
 }
 

@@ -55,10 +55,11 @@ bool ModeSeries::begin_mode(std::span<const char> watched) {
     equations_ = p_->equations.get();
     redundant_ = d_.redundant();
     diagonal_ = mass_values_.size() == ix(d_.size());
-    free_flight_ =
-        diagonal_ && equations_->mass_constant && p_->force_rows.empty() && p_->moving_rows.empty() && p_->loads.empty();
+    free_flight_ = diagonal_ && equations_->mass_constant && p_->force_rows.empty() && p_->moving_rows.empty() &&
+                   p_->loads.empty();
     works_ = equations_->applied != nullptr || !p_->force_rows.empty();
-    if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(d_.model().layout().mass);
+    small_ = !diagonal_ && d_.size() <= SmallMass::max_size;
+    if (!mass_ && !diagonal_ && !small_) mass_ = std::make_unique<model::MassFactor>(d_.model().layout().mass);
     right_.resize(p_->rows.size());
     multiplier_.resize(p_->rows.size());
     if (redundant_) misfit_.assign(stride, 0.0);
@@ -212,7 +213,7 @@ void ModeSeries::complete_slips(Program& program) const {
     }
 }
 
-/// The entries of W of all rows that take part.
+/// The entries of W of all rows that take part, and those of M that vary.
 void ModeSeries::collect_entries(Program& program) const {
     const model::SeriesEquations& equations = *program.equations;
     const model::Pattern& W = d_.model().layout().rows;
@@ -225,11 +226,19 @@ void ModeSeries::collect_entries(Program& program) const {
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
             program.entries.push_back({equations.W[ix(e)], W.column[ix(e)], e, equations.W_constant[ix(e)] != 0});
         const bool constant = !equations.chi_constant.empty() && equations.chi_constant[ix(row)] != 0;
-        return Row{row, equations.chi[ix(row)], equations.zeta[ix(row)], constant,
+        return Row{row,
+                   equations.chi[ix(row)],
+                   equations.zeta[ix(row)],
+                   constant,
                    {program.entries.data() + first, program.entries.size() - first}};
     };
     for (const int row : program.force_rows) program.forces.push_back(add(row));
     for (const int row : program.moving_rows) program.moving.push_back(add(row));
+    const model::Pattern& M = d_.model().layout().mass;
+    for (int i = 0; i < M.rows && !equations.mass_constant; ++i)
+        for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e)
+            if (equations.M_constant.empty() || equations.M_constant[ix(e)] == 0)
+                program.mass.push_back({equations.M[ix(e)], i, M.column[ix(e)], e});
 }
 
 bool ModeSeries::expand(double t, const double* x, int order) {
@@ -372,20 +381,22 @@ double ModeSeries::spring_force(int element, int k) const {
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
 bool ModeSeries::solve_order(int k) {
-    const model::Pattern& M = d_.model().layout().mass;
     const int n = d_.size();
     for (int i = 0; i < n; ++i) free_[ix(i)] = equations_->h[ix(i)][k];
-    if (!equations_->mass_constant && k > 0)
-        for (int i = 0; i < n; ++i)
-            for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
-                if (!equations_->M_constant.empty() && equations_->M_constant[ix(e)] != 0) continue;
-                const int j = M.column[ix(e)];
-                free_[ix(i)] -= convolution(equations_->M[ix(e)], series(a_, j), k, 1);
-                if (i != j) free_[ix(j)] -= convolution(equations_->M[ix(e)], series(a_, i), k, 1);
+    if (k > 0)
+        for (const MassEntry& m : p_->mass) {
+            if (m.i == m.j) {
+                free_[ix(m.i)] -= convolution(m.c, series(a_, m.i), k, 1);
+                continue;
             }
+            const TwoConvolutions products = two_convolutions(m.c, series(a_, m.j), series(a_, m.i), k, 1);
+            free_[ix(m.i)] -= products.first;
+            free_[ix(m.j)] -= products.second;
+        }
     if (!p_->force_rows.empty()) add_row_forces(k);
     solve_mass(free_);
     if (k == 0) {
+        const model::Pattern& M = d_.model().layout().mass;
         force_scale_ = acceleration_scale_ = 0.0;
         double kinetic = 0.0;
         for (int i = 0; i < n; ++i) {
@@ -407,12 +418,12 @@ bool ModeSeries::solve_order(int k) {
             add_multipliers(k);
         }
     }
-    bool finite = true;
+    double probe = 0.0;  // not a number if some acceleration is not finite
     for (int i = 0; i < n; ++i) {
         series(a_, i)[k] = free_[ix(i)];
-        finite = finite && std::isfinite(free_[ix(i)]);
+        probe += 0.0 * free_[ix(i)];
     }
-    return finite;
+    return probe == 0.0;
 }
 
 /// Adds order k of Σ w_r λ_r to free_, without the part w_0 λ_k of reactions that are not known yet.
@@ -504,17 +515,14 @@ void ModeSeries::motion(double tau, double* x) const {
 namespace {
 
 /// The order of a polynomial in τ, 0 <= τ <= h, up to which its terms are visible: the others are below `invisible`
-/// times the first three terms. They change the value by less than a tenth of its rounding error. The result is at
-/// least `least` and at most `most`.
-int visible_order(const double* c, double h, int least, int most) {
+/// times the first three terms and change the value by less than a tenth of its rounding error. The result is at least
+/// `least` and at most `most`. `power` has h^k.
+int visible_order(const double* c, const double* power, int least, int most) {
     constexpr double invisible = 1e-17;
-    const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * h, std::abs(c[2]) * h * h});
-    double power = 1.0;
-    int visible = least;
-    for (int k = 0; k < least; ++k) power *= h;
-    for (int k = least + 1; k <= most; ++k)
-        if (power *= h; std::abs(c[k]) * power > limit) visible = k;
-    return visible;
+    const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * power[1], std::abs(c[2]) * power[2]});
+    int k = most;
+    while (k > least && !(std::abs(c[k]) * power[k] > limit)) --k;
+    return k;
 }
 
 }  // namespace
@@ -525,26 +533,27 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
         if (i == 2 * n) return work_.data();
         return i < n ? equations_->q[ix(i)] : equations_->u[ix(i - n)];
     };
+    double powers[stride] = {1.0};
+    for (int k = 1; k <= order_; ++k) powers[k] = powers[k - 1] * (t_new - t_);
     // A step that an event has cut is short and needs few terms.
     int last = 2;
-    for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), t_new - t_, last, order_);
+    for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), powers, last, order_);
     last = order_of_work(last, t_new - t_);
     out.reset_series(t_, t_new, 2 * n + 1, last);
-    double power = 1.0;
-    for (int k = 0; k <= last; ++k, power *= t_new - t_) {
-        const std::span<double> term = out.term(k);
+    const double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
+    for (int k = 0; k <= last; ++k) {
+        double* const term = out.term(k).data();
         for (int i = 0; i < n; ++i) {
-            term[ix(i)] = equations_->q[ix(i)][k] * power;
-            term[ix(n + i)] = equations_->u[ix(i)][k] * power;
+            term[i] = q[i][k] * powers[k];
+            term[n + i] = u[i][k] * powers[k];
         }
-        term[ix(2 * n)] = work_[ix(k)] * power;
+        term[2 * n] = work_[ix(k)] * powers[k];
     }
     // Inside a long step the work of the other forces is less accurate than at its end: see work_of_forces.
-    power = t_new - t_;
-    for (int k = 0; k < last; ++k, power *= t_new - t_)
+    for (int k = 0; k < last; ++k)
         for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
             if (const double* const F = equations_->other_forces[i]; F != nullptr)
-                out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * power;
+                out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * powers[k + 1];
 }
 
 /// The order of a polynomial on a step of length h whose motion needs the order `last`. The work of the other forces
@@ -572,38 +581,30 @@ int ModeSeries::order_of_work(int last, double h) const {
 
 void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {
     int last = 1;
+    double powers[stride] = {1.0};
+    for (int k = 1; k < known_orders_; ++k) powers[k] = powers[k - 1] * (t_new - t_);
     for (const int row : p_->rows)
-        if (known_orders_ > 2) last = visible_order(series(lambda_, row), t_new - t_, last, known_orders_ - 1);
+        if (known_orders_ > 2) last = visible_order(series(lambda_, row), powers, last, known_orders_ - 1);
     out.reset_series(t_, t_new, static_cast<int>(p_->rows.size()), last);
     for (std::size_t r = 0; r < p_->rows.size(); ++r) {
         const double* const lambda = series(lambda_, p_->rows[r]);
-        double power = 1.0, sum = 0.0;
-        for (int k = 0; k <= last; ++k, power *= t_new - t_) sum += out.term(k)[r] = lambda[k] * power;
+        double sum = 0.0;
+        for (int k = 0; k <= last; ++k) sum += out.term(k)[r] = lambda[k] * powers[k];
         out.term(last + 1)[r] = sum;
     }
 }
 
-int ModeSeries::position(int row, double* c) const {
-    std::copy_n(equations_->positions[ix(row)], order_ + 1, c);
-    return order_ + 1;
+ModeSeries::Coefficients ModeSeries::position(int row) const {
+    return {equations_->positions[ix(row)], ix(order_ + 1)};
 }
 
-int ModeSeries::reaction(int row, double* c) const {
-    std::copy_n(series(lambda_, row), known_orders_, c);
-    return known_orders_;
-}
+ModeSeries::Coefficients ModeSeries::reaction(int row) const { return {series(lambda_, row), ix(known_orders_)}; }
 
-int ModeSeries::row_velocity(int row, double* c) const {
-    std::copy_n(series(gamma_, row), order_ + 1, c);
-    return order_ + 1;
-}
+ModeSeries::Coefficients ModeSeries::row_velocity(int row) const { return {series(gamma_, row), ix(order_ + 1)}; }
 
-int ModeSeries::load(int element, double* c) const {
-    if (const int l = load_of(element); l >= 0) {
-        std::copy_n(series(load_, l), known_orders_, c);
-        return known_orders_;
-    }
-    return reaction(d_.elements()[ix(element)].rows.normal, c);
+ModeSeries::Coefficients ModeSeries::load(int element) const {
+    if (const int l = load_of(element); l >= 0) return {series(load_, l), ix(known_orders_)};
+    return reaction(d_.elements()[ix(element)].rows.normal);
 }
 
 int ModeSeries::spring_force(int element, double* c) const {
@@ -641,20 +642,17 @@ int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const
     return known_orders_;
 }
 
-int ModeSeries::condition(int element, double* c) const {
+ModeSeries::Coefficients ModeSeries::condition(int element) const {
     const model::Contact& contact = d_.model().contacts[ix(d_.elements()[ix(element)].rows.index)];
-    std::copy_n(equations_->coefficients[ix(contact.condition)], known_orders_, c);
-    return known_orders_;
+    return {equations_->coefficients[ix(contact.condition)], ix(known_orders_)};
 }
 
-int ModeSeries::trigger(int jump, double* c) const {
-    std::copy_n(equations_->coefficients[ix(d_.model().jumps[ix(jump)].when)], known_orders_, c);
-    return known_orders_;
+ModeSeries::Coefficients ModeSeries::trigger(int jump) const {
+    return {equations_->coefficients[ix(d_.model().jumps[ix(jump)].when)], ix(known_orders_)};
 }
 
-int ModeSeries::switch_function(int i, double* c) const {
-    std::copy_n(equations_->switch_function(i), order_ + 1, c);
-    return order_ + 1;
+ModeSeries::Coefficients ModeSeries::switch_function(int i) const {
+    return {equations_->switch_function(i), ix(order_ + 1)};
 }
 
 }  // namespace saltus::integrate

@@ -10,6 +10,7 @@
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/redundant_reactions.hpp"
 #include "saltus/integrate/mode/series_decay.hpp"
+#include "saltus/integrate/mode/small_mass.hpp"
 #include "saltus/model/series.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/step.hpp"
@@ -99,8 +100,8 @@ public:
     /// How large the error of the series is on a step.
     struct StepError {
         double quotient;  ///< the largest error of motion, reactions, work and watched quantities, in tolerances
-        /// The errors are bounds, so that a quotient <= 1 also shows that the step is valid (`proved`). Otherwise they are
-        /// estimates from the last terms.
+        /// The errors are bounds, so that a quotient <= 1 also shows that the step is valid (`proved`). Otherwise they
+        /// are estimates from the last terms.
         bool bound;
     };
     StepError step_error(double h, const ode::Tolerances& tolerances);
@@ -116,25 +117,24 @@ public:
     /// Writes λ of the rows that hold, from t to t_new, in the order of Dynamics::equation_rows.
     void dense_reactions(double t_new, ode::Dense& out) const;
 
-    // --- series of single quantities, for the search for events; coefficients of orders 0 to `order` in c ---
+    // --- series of single quantities, for the search for events: coefficients by order ---
 
-    /// Writes the series of a gap or constraint function; returns its number of coefficients.
-    int position(int row, double* c) const;
-    int reaction(int row, double* c) const;          ///< λ of a row
-    int row_velocity(int row, double* c) const;      ///< γ of a slipping row, a free clutch, or the normal of a spring
-    int load(int element, double* c) const;          ///< normal force of an element, with the sign of its reaction
-    int spring_force(int element, double* c) const;  ///< as Dynamics::spring_force
-    /// The friction coefficient up to which a part sticks, along its axis 0 or 1.
+    using Coefficients = std::span<const double>;
+    Coefficients position(int row) const;      ///< a gap or constraint function
+    Coefficients reaction(int row) const;      ///< λ of a row
+    Coefficients row_velocity(int row) const;  ///< γ of a slipping row, a free clutch, or the normal of a spring
+    Coefficients load(int element) const;      ///< normal force of an element, with the sign of its reaction
+    /// As Dynamics::spring_force; writes its series and returns the number of coefficients.
+    int spring_force(int element, double* c) const;
+    /// The friction coefficient up to which a part sticks, along its axis 0 or 1; as spring_force.
     int friction_coefficient(int part, int axis, double* c) const;
-    /// The condition of a contact that has one.
-    int condition(int element, double* c) const;
-    /// `when` of a jump of the model.
-    int trigger(int jump, double* c) const;
+    Coefficients condition(int element) const;  ///< of a contact that has one
+    Coefficients trigger(int jump) const;       ///< `when` of a jump of the model
 
     // --- switching functions of expressions ---
 
     int switch_count() const { return equations_->switch_count(); }
-    int switch_function(int i, double* c) const;
+    Coefficients switch_function(int i) const;
     int side(int i) const { return equations_->side(i); }
     void set_side(int i, int side) { equations_->set_side(i, side); }
     void clear_sides() { equations_->clear_sides(); }
@@ -156,6 +156,11 @@ private:
         const double* w;
         int column, number;  // coordinate; place in the pattern Layout::rows
         bool constant;
+    };
+    /// An entry of M that varies, in its lower triangle.
+    struct MassEntry {
+        const double* c;
+        int i, j, number;  // row and column; place in the pattern Layout::mass
     };
     /// A row of W with the series that belong to it.
     struct Row {
@@ -181,6 +186,7 @@ private:
         bool linear = false;              // all terms are linear in q and u
         std::vector<Entry> entries;       // of all rows
         std::vector<Row> forces, moving;  // the rows force_rows and moving_rows
+        std::vector<MassEntry> mass;
     };
 
     double* series(std::vector<double>& of, int i) { return of.data() + static_cast<std::size_t>(i) * stride; }
@@ -269,6 +275,7 @@ private:
 
     double last_step_ = 0.0;            // length of the last step of the arc, in s
     bool diagonal_ = false;             // M is diagonal
+    bool small_ = false;                // M is not, but has few coordinates
     bool free_flight_ = false;          // M is diagonal and constant, and no row matters
     bool works_ = false;                // some power is computed as a series
     std::vector<double> inverse_mass_;  // 1/M_ii if M is diagonal
@@ -280,8 +287,8 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
-    // Of bound_residuals: its results, the sums of the terms of u̇ and of one reaction (expr::term_sums), errors of the laws
-    // of reactions, powers of h.
+    // Of bound_residuals: its results, the sums of the terms of u̇ and of one reaction (expr::term_sums), errors of the
+    // laws of reactions, powers of h.
     std::vector<double> force_residual_, row_residual_, velocity_error_;
     const model::SeriesEquations::Radii* left_ = nullptr;
     std::vector<double> a_sum_, lambda_sum_, lambda_error_, power_;
@@ -290,7 +297,8 @@ private:
     bool grow_disk_ = true;                 // the ratio to try next is larger
     /// The longest step of the mode that proved_length tries, in s; infinite until a step has had to be cut.
     double provable_ = std::numeric_limits<double>::infinity();
-    std::unique_ptr<model::MassFactor> mass_;
+    std::unique_ptr<model::MassFactor> mass_;  // factors of M, unless it is diagonal or small
+    SmallMass small_mass_;
     solvers::DenseLU lu_;
 };
 

@@ -226,8 +226,8 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     h = std::min(h, provable_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
         const bool bounded = bound_residuals(h);
-        double best = bounded ? residual_quotient(h, tolerances) / proof_slack
-                              : disk_quotient(h, disk_ratio_ * h, tolerances);
+        double best =
+            bounded ? residual_quotient(h, tolerances) / proof_slack : disk_quotient(h, disk_ratio_ * h, tolerances);
         if (best > 1.0 && !bounded) {
             const double other = std::max(disk_ratio_ * (grow_disk_ ? ratio_change : 1.0 / ratio_change), least_ratio);
             const double quotient = disk_quotient(h, other * h, tolerances);

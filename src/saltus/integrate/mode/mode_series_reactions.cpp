@@ -26,7 +26,8 @@ bool ModeSeries::factorise() {
     const std::size_t n = ix(d_.size());
     if (!factorised_ || !equations_->mass_constant) {
         for (std::size_t e = 0; e < mass_values_.size(); ++e) mass_values_[e] = equations_->M[e][0];
-        if (!diagonal_ && !mass_->factorise(mass_values_)) return false;
+        if (small_ && !small_mass_.factorise(layout.mass, mass_values_)) return false;
+        if (!diagonal_ && !small_ && !mass_->factorise(mass_values_)) return false;
         for (std::size_t i = 0; diagonal_ && i < n; ++i) {
             if (!(mass_values_[i] > 0.0)) return false;
             inverse_mass_[i] = 1.0 / mass_values_[i];
@@ -84,6 +85,7 @@ bool ModeSeries::factorise_redundant() {
 }
 
 void ModeSeries::solve_mass(std::span<double> x) const {
+    if (small_) return small_mass_.solve(x.data());
     if (!diagonal_) return mass_->solve(x);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] *= inverse_mass_[i];
 }

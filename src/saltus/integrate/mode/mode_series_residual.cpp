@@ -166,16 +166,14 @@ void ModeSeries::find_law_errors(double h) {
 }
 
 /// Bounds everything that the series leaves out on a step of length h: the residuals of the equations in
-/// force_residual_ and row_residual_, the errors of row velocities in velocity_error_, the remainders of all other series
-/// in *left_. False if the system has no remainders.
+/// force_residual_ and row_residual_, the errors of row velocities in velocity_error_, the remainders of all other
+/// series in *left_. False if the system has no remainders.
 bool ModeSeries::bound_residuals(double h) {
     double next = 1.0;
     for (int k = 0; k <= order_; ++k, next *= h) power_[ix(k)] = next;
     left_ = equations_->remainders(h);
     if (left_ == nullptr) return false;
     const model::SeriesEquations::Radii& left = *left_;
-    const model::Layout& layout = d_.model().layout();
-    const model::Pattern& M = layout.mass;
     const int n = d_.size(), N = known_orders_;
     double size[stride];
     const double* const power = power_.data();
@@ -183,19 +181,14 @@ bool ModeSeries::bound_residuals(double h) {
         term_sums(series(a_, i), N - 1, power, series(a_sum_, i));
         force_residual_[ix(i)] = std::abs(equations_->h[ix(i)][N]) * power[N] + left.h[ix(i)];
     }
-    if (!equations_->mass_constant)
-        for (int i = 0; i < n; ++i)
-            for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
-                if (!equations_->M_constant.empty() && equations_->M_constant[ix(e)] != 0) continue;
-                const int j = M.column[ix(e)];
-                term_sizes(equations_->M[ix(e)], N, power, size);
-                const auto product = [&](int k) {
-                    return product_tail(size, N, series(a_sum_, k), N - 1, N - 1) +
-                           left.M[ix(e)] * series(a_sum_, k)[0];
-                };
-                force_residual_[ix(i)] += product(j);
-                if (i != j) force_residual_[ix(j)] += product(i);
-            }
+    for (const MassEntry& m : p_->mass) {
+        term_sizes(m.c, N, power, size);
+        const auto product = [&](int i) {
+            return product_tail(size, N, series(a_sum_, i), N - 1, N - 1) + left.M[ix(m.number)] * series(a_sum_, i)[0];
+        };
+        force_residual_[ix(m.i)] += product(m.j);
+        if (m.i != m.j) force_residual_[ix(m.j)] += product(m.i);
+    }
     find_law_errors(h);
     for (std::size_t k = 0; k < p_->forces.size(); ++k) {
         const int row = p_->forces[k].row;
@@ -274,7 +267,8 @@ double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances
 
 ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& tolerances) {
     if (!bound_residuals(h)) {
-        // On the step step_length the largest of the last three terms, that of order N − 2, is as large as the tolerance.
+        // On the step step_length the largest of the last three terms, that of order N − 2, is as large as the
+        // tolerance.
         return {std::pow(h / step_length(tolerances, order_), order_ - 2), false};
     }
     Largest worst;
@@ -294,7 +288,8 @@ ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& to
             tolerances.absolute + tolerances.relative * std::max(std::abs(q[0]), std::abs(q[1]) * last_step_);
         worst.take(std::abs(u[order_]) * last * h / ((order_ + 1) * allowed));
     }
-    if (works_) worst.take(std::abs(work_[ix(order_)]) * last / (tolerances.absolute + tolerances.relative * energy_scale_));
+    if (works_)
+        worst.take(std::abs(work_[ix(order_)]) * last / (tolerances.absolute + tolerances.relative * energy_scale_));
     return {worst.value, true};
 }
 

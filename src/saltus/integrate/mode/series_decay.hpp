@@ -6,9 +6,9 @@
 
 namespace saltus::integrate {
 
-/// How fast the terms of a series fall with their order k on a step h, relative to the size of the motion: like (h/ρ)^k in
-/// front of a singularity at the distance ρ, and like (h/ρ)^k/k! for a linear system, whose solutions have none. Earlier
-/// steps show ρ, and ρ tells which order a step needs.
+/// How fast the terms of a series fall with their order k on a step h, relative to the size of the motion: like (h/ρ)^k
+/// in front of a singularity at the distance ρ, and like (h/ρ)^k/k! for a linear system, whose solutions have none.
+/// Earlier steps show ρ, and ρ tells which order a step needs.
 class SeriesDecay {
 public:
     enum class Kind { geometric, exponential };  ///< the two laws above

@@ -141,8 +141,8 @@ bool EventRun::expand_series() {
     sides_chosen_ = false;
     near_reach_ = 0.0;
     if (can_have_low_order()) {
-        // Three orders are enough for a first guess of the next event; if it is known how the terms of the series fall, then
-        // this tells how many more are needed.
+        // Three orders are enough for a first guess of the next event; if it is known how the terms of the series fall,
+        // then this tells how many more are needed.
         constexpr int first_guess = 3;
         const int order = series_.decay().known() ? first_guess : Thresholds::least_series_order;
         if (!series_.expand(t_, x_.data(), order)) return false;
@@ -151,12 +151,11 @@ bool EventRun::expand_series() {
     for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
         if (!series_.expand(t_, x_.data(), mode_order_)) return false;
         bool decided = true;
-        double c[ode::max_degree + 1];
         for (int i = 0; i < series_.switch_count() && decided; ++i) {
             if (series_.side(i) != 0) continue;
-            const int size = series_.switch_function(i, c);
-            const double* const first = std::find_if(c, c + size, [](double value) { return value != 0.0; });
-            if (first == c + size) continue;
+            const ModeSeries::Coefficients c = series_.switch_function(i);
+            const auto first = std::find_if(c.begin(), c.end(), [](double value) { return value != 0.0; });
+            if (first == c.end()) continue;
             series_.set_side(i, *first > 0.0 ? 1 : -1);
             just_crossed_[ix(i)] = 1;
             sides_chosen_ = true;
@@ -188,7 +187,8 @@ bool EventRun::reach_near_event() {
     constexpr double worthwhile = 0.75;
     // The bounds of ModeSeries::step_error are about so many times the first term that is left out.
     constexpr double pessimism = 10.0;
-    // Larger errors, in tolerances, do not show how the terms fall: on a step that is too long the bounds grow far beyond.
+    // Larger errors, in tolerances, do not show how the terms fall: on a step that is too long the bounds grow far
+    // beyond.
     constexpr double far_off = 1e3;
     const double remaining = stretch_end() - t_, target = near_tolerances_.relative / pessimism;
     const int most = static_cast<int>(worthwhile * mode_order_);
@@ -325,11 +325,11 @@ std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher
     double c[ode::max_degree + 1];
     for (int i = 0; i < series_.switch_count(); ++i) {
         if (series_.side(i) == 0) continue;  // the compared quantities are equal, and no branch depends on the side
-        const int size = series_.switch_function(i, c);
+        const ModeSeries::Coefficients function = series_.switch_function(i);
         double power = series_.side(i);
-        for (int k = 0; k < size; ++k, power *= h) c[k] *= power;
+        for (std::size_t k = 0; k < function.size(); ++k, power *= h) c[k] = function[k] * power;
         if (just_crossed_[ix(i)] != 0 && c[0] < 0.0) c[0] = 0.0;  // rounding
-        const std::span<double> polynomial(c, ix(size));
+        const std::span<double> polynomial(c, function.size());
         if (touches == Watcher::Touches::report) {
             const auto found = ode::first_possible_crossing(polynomial, 0.0);
             if (found && (!first || h * found->at.theta < first->tau))
@@ -431,10 +431,9 @@ bool EventRun::accept_series_step(double h, double t) {
 
 namespace {
 
-/// A bound of the kinetic energy of the velocities u, for a mass matrix that is constant; otherwise infinite. From
-/// |M_ij| <= √(M_ii M_jj) follows ½ uᵀMu <= ½ (Σ √M_ii |u_i|)².
+/// A bound of the kinetic energy of the velocities u. From |M_ij| <= √(M_ii M_jj) follows ½ uᵀMu <= ½ (Σ √M_ii |u_i|)².
+/// If M changes with the positions, then it is only an estimate.
 double kinetic_bound(const model::Layout& layout, std::span<const double> M, const double* u) {
-    if (!layout.mass_constant) return std::numeric_limits<double>::infinity();
     double sum = 0.0;
     for (int i = 0; i < layout.coordinates; ++i)  // the diagonal ends its row
         sum += std::sqrt(M[ix(layout.mass.start[ix(i) + 1] - 1)]) * std::abs(u[i]);

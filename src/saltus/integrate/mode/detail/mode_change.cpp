@@ -116,7 +116,7 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
     for (const int row : rows_.row_numbers()) gamma_minus_.push_back(d_.row_velocity(row));
     for (int i = 0; i < n; ++i) x[n + i] += velocity_change_[ix(i)];
     strike_.u_plus.assign(x + n, x + 2 * n);
-    d_.evaluate_terms(t, x);
+    d_.evaluate_velocities(t, x);
     for (const int row : rows_.row_numbers()) {
         gamma_plus_.push_back(d_.row_velocity(row));
         chi_.push_back(d_.terms().chi[ix(row)]);
@@ -204,7 +204,8 @@ double ModeChange::restitution(const model::Contact* contact, bool normal, doubl
     return e;
 }
 
-bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {
+bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note,
+                         const model::Energy* before) {
     if (!d_.factorise_mass()) return false;
     collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
@@ -213,7 +214,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     restitution_.clear();
     collision_.law.clear();
     collision_.chi.clear();
-    strike_.before = d_.energy(t, x);
+    strike_.before = before != nullptr ? *before : d_.energy(t, x);
     collision_.kinetic_energy = strike_.before.kinetic;
     for (int b = 0; b < rows_.blocks(); ++b) {
         const ElementLayout& e = d_.elements()[ix(owner_[ix(b)])];
@@ -234,7 +235,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     return true;
 }
 
-const Strike& ModeChange::strike(double t, double* x, const Candidates& candidates) {
+const Strike& ModeChange::strike(double t, double* x, const Candidates& candidates, const model::Energy* before) {
     clear_strike();
     Strike& s = strike_;
     d_.evaluate_terms(t, x);
@@ -246,7 +247,7 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
                       std::abs(d_.row_velocity(rows.normal)) > Thresholds::corner_speed);
     }
     if (!any) return s;
-    if (!prepare(t, x, candidates, s.note)) {
+    if (!prepare(t, x, candidates, s.note, before)) {
         fail_strike("the mass matrix is singular");
         return s;
     }

@@ -60,6 +60,7 @@ TEST(GainStudyCommand, RefusesWhatMakesNoSense) {
     EXPECT_EQ(simulate("single-link-arm.toml --target 'q = 1'").code, 2);
     EXPECT_EQ(simulate("single-link-arm.toml --solve-for Kp --target 'q = 1' --vary Kv=1,2").code, 2);
     EXPECT_EQ(simulate("single-link-arm.toml --solve-for Kp --target 'q = 1' --at nowhere").code, 2);
+    EXPECT_EQ(simulate("single-link-arm.toml --solve-for Kp --target 'lambda(lower) = 5' --report").code, 2);
 }
 
 }  // namespace

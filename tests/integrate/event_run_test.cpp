@@ -60,8 +60,9 @@ TEST(EventRun, TwoBallsThatLandTogetherAreOneChange) {
     EXPECT_FALSE(impacts[0].unavoidable);
 }
 
-TEST(EventRun, AClutchThatAnImpactMakesRunBackwardsIsAChangeWithoutATimeOfItsOwn) {
-    // The ball y lands on the lever a and pushes it back. By itself the clutch stops where friction has braked it.
+TEST(EventRun, AFreeClutchTakesPartInAnImpactThatWouldMakeItRunBackwards) {
+    // The elastic ball y strikes the lever a, which moves upwards slowly and must not move down. By itself the clutch
+    // stops where the force has braked the lever.
     const char* const text = R"toml(
 [system]
 q = ["y", "a"]
@@ -70,15 +71,19 @@ f = { a = "-1" }
 [[contact]]
 name = "lever"
 gN = "y - a"
+eN = 0.5
 [[clutch]]
 name = "clutch"
 gamma = "a'"
 )toml";
     const model::Model m = model_of(text);
     const RecordedMotion struck = recorded(m, {0.0, {1.0, 0.0}, {-3.0, 0.5}}, 0.4);
-    const std::vector<RecordedChange> backwards = changes(struck.recording, Watch::What::clutch);
-    ASSERT_EQ(backwards.size(), 1U);
-    EXPECT_TRUE(backwards[0].unavoidable);
+    ASSERT_EQ(struck.motion.events.size(), 1U);
+    const trajectory::Event& impact = struck.motion.events[0];
+    EXPECT_EQ(impact.elements, (std::vector<int>{0, 1}));
+    EXPECT_NEAR(impact.u_plus[1], 0.0, 1e-15);
+    // Newton's law of the pair: γ⁺ = −e γ⁻.
+    EXPECT_NEAR(impact.u_plus[0], 0.5 * (3.0 + impact.u_minus[1]), 1e-12);
     const RecordedMotion braked = recorded(m, {0.0, {10.0, 0.0}, {0.0, 0.5}}, 1.0);
     const std::vector<RecordedChange> stopped = changes(braked.recording, Watch::What::clutch);
     ASSERT_EQ(stopped.size(), 1U);

@@ -188,19 +188,6 @@ TEST(Watcher, NamesForcesThatTheModeMayNotHave) {
     EXPECT_EQ(w.watch(w.watcher.violated()[0]).what, What::force);
 }
 
-TEST(MadeByAnImpact, IsAChangeInWhichSomeClutchRunsBackwardsWhateverElseIsZero) {
-    const model::Model m = two_clutches();
-    Dynamics d(m, false, 1.0);
-    const Watch first{What::clutch, 0}, second{What::clutch, 1};
-    const auto backwards = state({0, 0}, {-1, 0}), stopped = state({0, 0}, {0, 0});
-    EXPECT_TRUE(made_by_an_impact({first}, d, 0.0, backwards.data()));
-    EXPECT_TRUE(made_by_an_impact({first, second}, d, 0.0, backwards.data()));
-    EXPECT_TRUE(made_by_an_impact({second, first}, d, 0.0, backwards.data()));
-    EXPECT_FALSE(made_by_an_impact({second}, d, 0.0, backwards.data()));
-    EXPECT_FALSE(made_by_an_impact({first, second}, d, 0.0, stopped.data()));
-    EXPECT_FALSE(made_by_an_impact({}, d, 0.0, backwards.data()));
-}
-
 }  // namespace
 
 }  // namespace saltus::integrate::watch_test

@@ -313,5 +313,34 @@ mu_static = 0.5
     EXPECT_NEAR(attempt(m, 7.0, Moreau{}).end.u[0], 6.0, 5e-3);
 }
 
+// A corner strikes while it slides, and the impact would turn its slip round. The impulse of friction is bounded by μ,
+// in time-stepping as well: |ΔP_x| = μ ΔP_y, and not μ_s ΔP_y.
+TEST(StaticFriction, ImpulsesAreBoundedByTheCoefficientOfSlip) {
+    const Model m = from_text(R"toml(
+[system]
+q = ["x", "y", "phi"]
+T = "(x'^2 + y'^2 + 0.154*phi'^2)/2"
+[[contact]]
+name = "corner"
+gN = "y - 0.3*sin(phi) - 0.4*cos(phi)"
+gammaT = "x' + phi'*(0.3*sin(phi) + 0.4*cos(phi))"
+mu = 0.05
+mu_static = 0.08
+eN = 0.0
+[initial]
+q = { y = 0.5 }
+u = { y = -3.0, phi = 0.4 }
+)toml");
+    Moreau stepped;
+    stepped.h = 1e-4;
+    for (const integrate::Method& method : {integrate::Method(EventDriven{}), integrate::Method(stepped)}) {
+        const Trajectory motion = attempt(m, 0.04, method);
+        const std::vector<Event> impacts = events_of(motion, EventKind::impact);
+        ASSERT_EQ(impacts.size(), 1U) << story(motion);
+        const Event& e = impacts[0];
+        EXPECT_NEAR(std::abs(e.u_plus[0] - e.u_minus[0]), 0.05 * (e.u_plus[1] - e.u_minus[1]), 1e-9) << motion.method;
+    }
+}
+
 }  // namespace
 }  // namespace saltus::physics_state_jumps_test

@@ -150,6 +150,29 @@ TEST(ClosedForm, ImpactsAccumulateAtALimitThatHasADerivative) {
         for (int i = 0; i < s.final.rows(); ++i) EXPECT_NEAR(s.final(i, j), 0.0, 1e-9) << i << j;
 }
 
+// The ball comes to rest on the floor, and can still slide: everything rests, but not everything is held.
+TEST(ClosedForm, AFreeDirectionKeepsItsDerivativeBehindAnAccumulation) {
+    const Model m = from_text(R"toml(
+[system]
+name = "ball on a smooth floor"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "9.81*y"
+[[contact]]
+name = "floor"
+gN = "y"
+eN = 0.3
+[initial]
+q = { y = 0.5 }
+)toml");
+    const Sensitivity s = derivatives(m, {"x'", "y"}, 3.0);
+    ASSERT_EQ(events_of(s.motion, EventKind::accumulation).size(), 1U);
+    ASSERT_EQ(s.motion.end.u[0], 0.0);
+    EXPECT_NEAR(s.final(0, 0), 3.0, 1e-10);
+    EXPECT_NEAR(s.final(2, 0), 1.0, 1e-12);
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(s.final(i, 1), 0.0, 1e-9) << i;
+}
+
 TEST(ClosedForm, AMovingObstacleGivesItsVelocityToFirstOrder) {
     // y falls onto a floor a·sin(w t): s = y − a sin(w t)
     const Model m = from_text(R"toml(

@@ -30,6 +30,64 @@ const EquilibriumSet& with_closed(const Equilibria& e, const std::vector<char>& 
     throw std::logic_error("no set with these contacts closed");
 }
 
+// A particle on the waves y = a sin(wx), held by a spring at c. Its slope force is k(x − c) + m g y'(x), and friction
+// holds it where this is at most mu m g. Far from the origin a step in units of 1 + |x| is longer than a wave.
+TEST(EquilibriumShapes, SetsOnShortWavesEndWhereFrictionSlips) {
+    const double c = 20.0, k = 6.0, a = 0.3, w = 4.0, weight = 10.0, mu = 0.7;
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "waves"
+q = ["x", "y"]
+T = "1/2*(x'^2 + y'^2)"
+U = "10*y + 3*(x - 20)^2"
+[[contact]]
+name = "floor"
+gN = "y - 0.3*sin(4*x)"
+gammaT = "x'"
+mu = 0.7
+[initial]
+q = { x = 20, y = 2 }
+)TOML"));
+    const auto force = [&](double x) { return k * (x - c) + weight * a * w * std::cos(w * x); };
+    const auto held = [&](double x) { return std::abs(force(x)) <= mu * weight; };
+    int expected = 0;
+    for (double x = c - 5.0; x < c + 5.0; x += 1e-4)
+        if (!held(x) && held(x + 1e-4)) ++expected;
+    ASSERT_EQ(e.sets.size(), static_cast<std::size_t>(expected));
+    for (const EquilibriumSet& s : e.sets) {
+        EXPECT_NEAR(std::abs(force(s.lower(0))), mu * weight, 1e-6) << s.lower(0);
+        EXPECT_NEAR(std::abs(force(s.upper(0))), mu * weight, 1e-6) << s.upper(0);
+        for (int i = 1; i < 100; ++i) EXPECT_TRUE(held(s.lower(0) + (s.upper(0) - s.lower(0)) * i / 100.0));
+    }
+}
+
+// The set that contains the crest at x = π/8 ends 0.002 beyond it, so that the greatest height lies between the end and
+// the last sample before it.
+TEST(EquilibriumShapes, ExtentContainsACrestNextToTheEnd) {
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "crest"
+q = ["x", "y"]
+T = "1/2*(x'^2 + y'^2)"
+U = "10*y + (x - 3.84269908)^2"
+[[contact]]
+name = "floor"
+gN = "y - 0.3*sin(4*x)"
+gammaT = "x'"
+mu = 0.7
+[initial]
+q = { x = 0.3, y = 2 }
+)TOML"));
+    int found = 0;
+    for (const EquilibriumSet& s : e.sets) {
+        if (!(s.lower(0) < pi / 8 && pi / 8 < s.upper(0))) continue;
+        ++found;
+        EXPECT_LT(s.upper(0), pi / 8 + 0.003);
+        EXPECT_NEAR(s.upper(1), 0.3, 1e-12);
+    }
+    EXPECT_EQ(found, 1);
+}
+
 // A particle on y = x² holds where the slope is at most mu.
 TEST(EquilibriumShapes, ParticleInAParabolaHoldsUpToTheAngleOfFriction) {
     for (const double mu : {0.2, 0.5, 3.0}) {

@@ -36,6 +36,8 @@ const std::vector<std::pair<std::string, long>>& short_run() {
         {"motion-static-plane", 2}, {"moreau-static-belts", 1}, {"motion-static-redundant", 2},
         {"motion-stacks", 2},       {"motion-flutter", 2},      {"orbit-impacts", 1},
         {"orbit-belt", 1},          {"orbit-walker", 1},        {"continue-kicked", 1},
+        {"motion-blades", 1},       {"motion-rollers", 1},      {"motion-ledges", 1},
+        {"motion-windows", 1},
     };
     return list;
 }

@@ -173,6 +173,26 @@ TEST(MotionJudge, FindsAFalseRestitution) {
     }
 }
 
+TEST(MotionJudge, FindsAVelocityThatItsConstraintForbidsAndAContactThatIsMissing) {
+    // The block may slide along x and not along y; the table exists for x < 1 only.
+    Model model = sliding_block();
+    model.potential.clear();
+    model.contacts[0].friction = {};
+    model.contacts[0].slip.clear();
+    const auto judged = [&](const Motion& motion, const std::string& sort) {
+        return found(judge_laws(model, motion), sort);
+    };
+    const Motion lifted = told_motion(model, 0.0, 0.0, 0.0);
+    Motion sunken = told_motion(model, 0.0, -0.1, 0.0);
+    EXPECT_TRUE(judged(sunken, "gap"));
+    model.contacts[0].condition = Expression(-1.0) - x();
+    EXPECT_FALSE(judged(sunken, "gap"));
+    model.constraints = {{"rail", 0.0, {}, {}, Expression::velocity(1)}};
+    EXPECT_FALSE(judged(lifted, "constraint"));
+    for (Point& p : sunken.arcs[0]) p.u[1] = 0.2;
+    EXPECT_TRUE(judged(sunken, "constraint"));
+}
+
 TEST(MotionJudge, FindsAnEndThatTimeSteppingContradicts) {
     const Model model = sliding_block();
     EXPECT_TRUE(judge_by_stepping(model, told_motion(model, 2.0, 0.0, 0.0)).violations.empty());
@@ -198,6 +218,24 @@ TEST(EquilibriumJudge, FindsACurveThatJoinsSeveralSets) {
     joined["extent"]["x"] = {-1.0, 1.0};
     joined["dimension"] = 1;
     EXPECT_TRUE(found(judge_sets(model, {{"sets", {joined}}}), "no-equilibrium"));
+}
+
+TEST(EquilibriumJudge, FindsASetThatEndsTooEarly) {
+    // A spring of stiffness 1 and friction of 1 N: rest on [-1, 1].
+    Model model = point_masses(1, 1.0);
+    model.potential = {Expression(0.5) * power(x(), 2)};
+    Slider slider;
+    slider.name = "pad";
+    slider.slip = {Expression::velocity(0)};
+    slider.friction = {FrictionLaw::Kind::planar, {1.0}, 0.0};
+    slider.normal_force = Expression(1.0);
+    model.sliders = {slider};
+    for (const double end : {1.0, 0.8}) {
+        nlohmann::json set = point_set("E1", 0.0);
+        set["extent"]["x"] = {-1.0, end};
+        set["dimension"] = 1;
+        EXPECT_EQ(found(judge_sets(model, {{"sets", {set}}}), "false-end"), end < 1.0);
+    }
 }
 
 TEST(EquilibriumJudge, FindsAFalseStability) {

@@ -98,6 +98,9 @@ int gain_study(const SimulateCommand& c) {
                     "write --solve-for Kp --target \"lambda(stop) = 5\"");
     if (!c.solve_for.empty() && !c.vary.empty())
         throw Error("cannot be combined with --solve-for", {"--vary", 0, 0}, "give one of the two");
+    if (!c.solve_for.empty() && !c.common.report.empty())
+        throw Error("cannot be combined with --solve-for, whose result is a value and no motion", {"--report", 0, 0},
+                    "solve first, then show the motion with this value: --set NAME=VALUE --report");
     const io::LoadedModel loaded = load(c.common, c.perturbed, c.method);
     const model::Model& m = loaded.model;
     if (c.perturbed && !m.perturbable)

@@ -175,12 +175,14 @@ long Questions::ask(const QuestionWords& words, const std::string& file, const s
     run->words = words;
     run->file = file;
     run->text = text;
+    // A thread that has computed its result may still have to take the mutex. So it is awaited while the mutex is free.
+    for (const std::shared_ptr<Run>& old : forget_oldest())
+        if (old->thread.joinable()) old->thread.join();
     const std::lock_guard lock(mutex_);
     const auto running =
         std::count_if(runs_.begin(), runs_.end(), [](const auto& r) { return r.second->state.status == "running"; });
     if (static_cast<std::size_t>(running) >= max_running)
         throw Error(std::to_string(running) + " questions are being computed", {}, "cancel one of them");
-    forget_oldest();
     const long number = ++last_;
     runs_[number] = run;
     try {
@@ -200,16 +202,19 @@ long Questions::ask(const QuestionWords& words, const std::string& file, const s
     return number;
 }
 
-/// Removes the oldest results that have ended, so that at most max_kept stay.
-void Questions::forget_oldest() {
+/// Removes the oldest results that have ended, so that with the next one at most max_kept stay, and returns them.
+std::vector<std::shared_ptr<Questions::Run>> Questions::forget_oldest() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Run>> forgotten;
     for (auto at = runs_.begin(); at != runs_.end() && runs_.size() >= max_kept;) {
         if (at->second->state.status == "running") {
             ++at;
             continue;
         }
-        if (at->second->thread.joinable()) at->second->thread.join();
+        forgotten.push_back(std::move(at->second));
         at = runs_.erase(at);
     }
+    return forgotten;
 }
 
 void Questions::cancel(long number) {

@@ -50,7 +50,7 @@ public:
 private:
     struct Run;
     void compute(const std::shared_ptr<Run>& run);
-    void forget_oldest();
+    std::vector<std::shared_ptr<Run>> forget_oldest();
 
     std::function<void(long)> changed_;
     mutable std::mutex mutex_;

@@ -38,6 +38,12 @@ const std::vector<Kind>& kinds() {
         add("motion", joint_generators(), judge_motion);
         add("motion", law_generators(), judge_motion);
         add("motion", belt_motion_generators(), judge_motion);
+        for (const auto* generators :
+             {&velocity_constraint_generators(), &conditional_generators(), &mixed_generators()}) {
+            add("motion", *generators, judge_motion);
+            add("sensitivity", *generators, judge_sensitivity);
+            add("moreau", *generators, judge_moreau);
+        }
         for (const auto* generators : {&jump_generators(), &static_friction_generators(), &accumulation_generators()}) {
             add("motion", *generators, judge_motion);
             add("flow", *generators, judge_flow);

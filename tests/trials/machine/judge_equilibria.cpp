@@ -87,6 +87,38 @@ void judge_inside(const Mechanics& mechanics, const nlohmann::json& set, double 
     }
 }
 
+/// The ends of a set with one parameter: the positions just beyond an end are not held, or belong to another set. This
+/// holds for every set that is listed, whether the list is complete or not.
+void judge_ends(const Mechanics& mechanics, const nlohmann::json& document, const nlohmann::json& set,
+                Findings& findings) {
+    const Model& model = mechanics.model();
+    if (model.size() == 2 && set.at("contacts_closed").empty()) return;
+    if (set.at("dimension") != 1) return;
+    const auto periods = document.value("periods", nlohmann::json::object());
+    const auto& extent = set.at("extent").at(model.coordinates[0]);
+    for (const double side : {-1.0, 1.0}) {
+        const double end = number(extent[side < 0.0 ? 0 : 1]);
+        if (std::isnan(end) || !line_position(mechanics, end)) continue;
+        const double beyond = 1e-3 * (1.0 + std::abs(end));
+        if (resolution_of(document) * (1.0 + std::abs(end)) > beyond) {
+            ++findings.not_judged;
+            continue;
+        }
+        const auto held_elsewhere = [&](double part) {
+            const auto q = line_position(mechanics, end + side * part * beyond);
+            const Hold hold = q ? hold_at(mechanics, *q) : Hold{};
+            return q && hold.admissible && hold.residual <= 1e-9 &&
+                   std::none_of(document.at("sets").begin(), document.at("sets").end(),
+                                [&](const nlohmann::json& other) { return in_extent(other, periods, model, *q); });
+        };
+        findings.check(!(held_elsewhere(0.1) && held_elsewhere(0.3) && held_elsewhere(0.6) && held_elsewhere(1.0)),
+                       "false-end", [&] {
+                           return fmt::format("{} is said to end at {} = {}, but the positions beyond are held as well",
+                                              set.at("label").get<std::string>(), model.coordinates[0], end);
+                       });
+    }
+}
+
 /// The representative of a set lies in its extent.
 void judge_representative(const Model& model, const nlohmann::json& document, const nlohmann::json& set,
                           Findings& findings) {
@@ -224,6 +256,7 @@ Findings judge_sets(const Model& model, const nlohmann::json& document) {
             judge_position(mechanics, position_of(q, model), "the boundary of " + label, findings);
         judge_representative(mechanics.model(), document, set, findings);
         judge_inside(mechanics, set, resolution_of(document), findings);
+        judge_ends(mechanics, document, set, findings);
         judge_stability(mechanics, set, findings);
     }
     judge_listed_once(model, document, findings);

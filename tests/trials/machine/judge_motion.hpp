@@ -39,7 +39,8 @@ bool simulate(const Model& model, const Program& program, const std::vector<std:
 /// unique.
 bool has_one_motion(const Model& model);
 
-/// Whether the program says that the motion is one of several that the laws allow.
+/// Whether the program says that the motion is one of several that the laws allow, or that no contact force exists at
+/// some time (Painlevé).
 bool says_not_unique(const Motion& motion);
 
 /// The statements about gaps, energies and final state, and every sample and event against the laws.

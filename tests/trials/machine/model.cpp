@@ -58,6 +58,8 @@ std::string contact_block(const Contact& contact, const Model& model) {
         result += fmt::format("eN = {}\n", contact.e_n);
     if (contact.e_t != 0.0) result += fmt::format("eT = {}\n", contact.e_t);
     if (contact.impact != "newton") result += fmt::format("impact = {}\n", quoted(contact.impact));
+    if (contact.condition)
+        result += fmt::format("if = {}\n", quoted(contact.condition->text(model.coordinates) + " > 0"));
     return result;
 }
 
@@ -148,8 +150,9 @@ std::string Model::toml(const std::string& remark) const {
                               friction_lines(slider.friction, slider.slip, *this, slider.coefficient),
                               quoted(slider.normal_force.text(coordinates)));
     for (const Constraint& constraint : constraints)
-        result += fmt::format("\n[[constraint]]\nname = {}\ng = {}\n{}", quoted(constraint.name),
-                              quoted(constraint.gap.text(coordinates)),
+        result += fmt::format("\n[[constraint]]\nname = {}\n{} = {}\n{}", quoted(constraint.name),
+                              constraint.velocity ? "gamma" : "g",
+                              quoted((constraint.velocity ? *constraint.velocity : constraint.gap).text(coordinates)),
                               friction_lines(constraint.friction, constraint.slip, *this));
     for (const Clutch& clutch : clutches)
         result += fmt::format("\n[[clutch]]\nname = {}\ngamma = {}\n", quoted(clutch.name),
@@ -320,7 +323,12 @@ Mechanics::Mechanics(const Model& model) : model_(model), potential_(sum(model.p
         gap_by_t_.push_back(gap.derivative({Symbol::Kind::time, 0}));
     };
     for (const Contact& contact : model.contacts) add_gap(contact.gap);
-    for (const Constraint& constraint : model.constraints) add_gap(constraint.gap);
+    for (const Constraint& constraint : model.constraints) {
+        add_gap(constraint.gap);
+        constraint_by_u_.emplace_back();
+        for (std::size_t k = 0; k < n && constraint.velocity; ++k)
+            constraint_by_u_.back().push_back(constraint.velocity->derivative(velocity(k)));
+    }
     for (const Clutch& clutch : model.clutches) {
         clutch_by_u_.emplace_back();
         for (std::size_t k = 0; k < n; ++k) clutch_by_u_.back().push_back(clutch.velocity.derivative(velocity(k)));
@@ -406,11 +414,26 @@ const Expression& Mechanics::gap_formula(std::size_t element) const {
     return sort(element) == Sort::contact ? model_.contacts[i].gap : model_.constraints[i].gap;
 }
 
-double Mechanics::gap(std::size_t element, const Point& at) const { return gap_formula(element).value(at); }
+const Expression* Mechanics::velocity_formula(std::size_t element) const {
+    if (sort(element) != Sort::constraint) return nullptr;
+    const Constraint& constraint = model_.constraints[number(element)];
+    return constraint.velocity ? &*constraint.velocity : nullptr;
+}
+
+double Mechanics::gap(std::size_t element, const Point& at) const {
+    if (velocity_formula(element) != nullptr) return 0.0;
+    if (sort(element) == Sort::contact) {
+        const auto& condition = model_.contacts[number(element)].condition;
+        if (condition && !(condition->value(at) > 0.0)) return 1.0;
+    }
+    return gap_formula(element).value(at);
+}
 
 Vector Mechanics::gap_gradient(std::size_t element, const Point& at) const {
     if (sort(element) == Sort::slider) return Vector(model_.size(), 0.0);
-    const auto& slopes = sort(element) == Sort::clutch ? clutch_by_u_[number(element)] : gap_by_q_[gap_number(element)];
+    const auto& slopes = sort(element) == Sort::clutch          ? clutch_by_u_[number(element)]
+                         : velocity_formula(element) != nullptr ? constraint_by_u_[number(element)]
+                                                                : gap_by_q_[gap_number(element)];
     Vector result;
     for (const Expression& slope : slopes) result.push_back(slope.value(at));
     return result;
@@ -418,6 +441,7 @@ Vector Mechanics::gap_gradient(std::size_t element, const Point& at) const {
 
 double Mechanics::gap_rate(std::size_t element, const Point& at) const {
     if (sort(element) == Sort::clutch) return model_.clutches[number(element)].velocity.value(at);
+    if (const Expression* const velocity = velocity_formula(element)) return velocity->value(at);
     return dot(gap_gradient(element, at), at.u) + gap_by_t_[gap_number(element)].value(at);
 }
 

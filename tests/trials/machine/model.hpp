@@ -25,6 +25,7 @@ struct Contact {
     double e_n = 0.0, e_t = 0.0;
     std::string impact = "newton";
     double loss = 0.0;  ///< c of the energy law e = 1 − c·(approach speed), in s/m; 0: e is e_n
+    std::optional<Expression> condition = std::nullopt;  ///< the contact exists only while this is positive
 };
 
 struct Slider {
@@ -41,6 +42,7 @@ struct Constraint {
     Expression gap;                ///< g(t, q)
     std::vector<Expression> slip;  ///< as for contacts
     FrictionLaw friction;
+    std::optional<Expression> velocity = std::nullopt;  ///< stays 0 in the place of g; affine in the velocities
 };
 
 /// A one-way clutch: its velocity stays >= 0.
@@ -147,7 +149,7 @@ public:
     std::size_t number(std::size_t element) const;  ///< among the elements of its sort
     const std::string& name(std::size_t element) const;
 
-    /// Gap of a contact, or value of a constraint.
+    /// Gap of a contact, or value of a constraint. A contact that does not exist at this state has the gap 1.
     double gap(std::size_t element, const Point& at) const;
     /// The direction of the normal force: of a contact, a constraint or a clutch; zero for sliders.
     Vector gap_gradient(std::size_t element, const Point& at) const;
@@ -168,6 +170,8 @@ private:
     const std::vector<Expression>& slip_formulas(std::size_t element) const;
     /// Formula of the gap of a contact or constraint; number in gap_by_q_.
     const Expression& gap_formula(std::size_t element) const;
+    /// The velocity that stays zero, or nothing if the element is no constraint on velocities.
+    const Expression* velocity_formula(std::size_t element) const;
     std::size_t gap_number(std::size_t element) const;
 
     Model model_;
@@ -177,6 +181,7 @@ private:
     std::vector<std::vector<Expression>> gap_by_q_;                ///< contacts, then constraints
     std::vector<Expression> gap_by_t_;
     std::vector<std::vector<Expression>> clutch_by_u_;
+    std::vector<std::vector<Expression>> constraint_by_u_;         ///< of constraints on velocities; empty for others
     std::vector<std::vector<std::vector<Expression>>> slip_by_u_;  ///< [element][direction][coordinate]
 };
 

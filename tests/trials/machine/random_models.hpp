@@ -24,6 +24,15 @@ const std::vector<Generator>& motion_generators();
 /// corners.
 const std::vector<Generator>& joint_generators();
 
+/// For motions: constraints on velocities (nonholonomic), with friction and impacts.
+const std::vector<Generator>& velocity_constraint_generators();
+
+/// For motions: contacts that exist only under a condition on the place, the time or the velocity.
+const std::vector<Generator>& conditional_generators();
+
+/// For motions: everything together, with one to four coordinates.
+const std::vector<Generator>& mixed_generators();
+
 /// For motions: Poisson's impact law, the energy law, and mass points with springs.
 const std::vector<Generator>& law_generators();
 

@@ -5,8 +5,6 @@
 
 namespace trials {
 
-namespace {}  // namespace
-
 Expression wave(Random& random, double amplitude, double slow, double fast) {
     const Expression argument = Expression(random.number(slow, fast)) * t();
     return Expression(random.number(0.1, amplitude)) * (random.chance(0.5) ? sine(argument) : cosine(argument));
@@ -78,8 +76,10 @@ Slider random_slider(const std::string& name, std::size_t n, Random& random) {
 
 // A gap that closes at the start up to rounding is admissible: the program puts it onto the contact.
 bool admissible(const Model& model) {
+    const Point start{0.0, model.q0, model.u0};
     return std::ranges::all_of(model.contacts, [&](const Contact& contact) {
-        return contact.gap.value({0.0, model.q0, model.u0}) >= -1e-12;
+        const bool exists = !contact.condition || contact.condition->value(start) > 0.0;
+        return !exists || contact.gap.value(start) >= -1e-12;
     });
 }
 

@@ -45,6 +45,9 @@ struct RecordedArc {
     /// Reactions on the steps that are Taylor series, which are the first ones of the arc: λ of the rows that hold, in
     /// the order of Dynamics::equation_rows. Empty if no row holds.
     std::vector<ode::Dense> reactions{};
+    /// One constant step with u = 0 (EventRun::rest_until_end): the mode holds as many independent rows as the model
+    /// has coordinates, and nothing depends on the time.
+    bool rests = false;
 };
 
 /// An impact as it was solved: rows of the model in blocks, with a law for each block.
@@ -69,8 +72,8 @@ struct RecordedChange {
     /// jumps: the two states then lie on both sides of the jump.
     double earlier = 0.0;
     bool first = false;  ///< the change is at the start of the motion, or right after an accumulation
-    /// The change has no time of its own: the mode just entered could not hold, or the change before it made a clutch
-    /// run backwards. Its time varies as that of the change before.
+    /// The change has no time of its own: the mode just entered could not hold. Its time varies as that of the change
+    /// before.
     bool unavoidable = false;
     bool corner = false;       ///< the velocity of a row jumps here, because its formula has a corner
     int jump = -1;             ///< number of the jump of the model that resets the state here; -1: none

@@ -155,16 +155,6 @@ void Watcher::measure_start(double t, const double* x, double forces) {
     }
 }
 
-bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& d, double t, const double* x) {
-    return std::any_of(found.begin(), found.end(), [&](const Watch& w) {
-        if (w.what != Watch::What::clutch) return false;
-        d.evaluate_terms(t, x);
-        const int row = d.elements()[ix(w.element)].rows.normal;
-        const double scale = model::row_scale(d.model().layout().rows, d.terms().W, row, {x + d.size(), ix(d.size())});
-        return d.row_velocity(row) < -Thresholds::struck_clutch * scale;
-    });
-}
-
 double Watcher::velocity_scale(const Watch& w, std::span<const double> u) const {
     const int row = w.what == Watch::What::slip ? d_.parts()[ix(w.part)].row : d_.elements()[ix(w.element)].rows.normal;
     return model::row_scale(d_.model().layout().rows, d_.terms().W, row, u);
@@ -761,8 +751,7 @@ double Watcher::admissible_until(const ModeSeries& series, double h) {
 }
 
 /// Finds slip and clutches that run against their direction although no zero was found: slip that began at zero and was
-/// pushed back by other decisions of the same change, a clutch that an impact made run backwards, or a zero that could
-/// not be resolved.
+/// pushed back by other decisions of the same change, or a zero that could not be resolved.
 void Watcher::search_astray(const ode::Dense& step) {
     const double a = step.t_old(), b = step.t_new();
     for (std::size_t k = 0; k < watches_.size(); ++k) {

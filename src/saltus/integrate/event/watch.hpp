@@ -55,12 +55,6 @@ struct Found {
     bool rounded = false, touch = false;  ///< on a Taylor series: see ode::PossibleCrossing
 };
 
-/// Whether an event that was found was caused by the change of mode before it: some free clutch runs backwards at the
-/// state x. By itself the velocity of a free clutch stops at zero, so that an impact must have made it negative. One
-/// such event suffices: the change of mode then takes place at the start of the present mode, even if other
-/// quantities are zero at that time.
-bool made_by_an_impact(const std::vector<Watch>& found, Dynamics& dynamics, double t, const double* x);
-
 /// Looks for the first zero of any watched quantity on a step. All quantities at one time come from one evaluation.
 class Watcher {
 public:

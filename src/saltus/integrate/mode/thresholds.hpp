@@ -85,10 +85,6 @@ struct Thresholds {
     /// 1/(1 − near_painleve) = 1.053. A last factor that is too small: no impulse is found, and the run fails. Too
     /// large: the impulse obeys another friction law than that of the model.
     static constexpr double jam_friction_factors[] = {1.0, 1.0 + 1e-6, 1.001, 1.06};
-    /// An impact has made a free clutch run backwards if γ < −struck_clutch · speed scale (made_by_an_impact). By
-    /// itself the velocity of a free clutch stops at zero, up to the error of its event. Too small: that error counts
-    /// as an impact. Too large: the event is attributed to the arc and not to the impact, and its derivative is wrong.
-    static constexpr double struck_clutch = 1e-8;
 
     // --- corners of gaps, constraints and slip velocities (run_corner.cpp) ---
 

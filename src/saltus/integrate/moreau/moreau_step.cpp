@@ -94,12 +94,12 @@ Stepper::Stepper(const model::Mechanics& model, const Moreau& method)
       always_has_rows_(!model.constraints.empty() || !model.sliders.empty() || !model.clutches.empty()),
       has_conditions_(std::any_of(model.contacts.begin(), model.contacts.end(),
                                   [](const model::Contact& c) { return c.condition != model::no_coefficient; })) {
-    const auto add = [&](const model::Friction& friction, int contact) {
-        if (friction.mu_static != model::no_coefficient) static_frictions_.push_back({&friction, contact});
+    const auto add = [&](const model::Friction& friction, int contact, bool impulsive) {
+        if (friction.mu_static != model::no_coefficient) static_frictions_.push_back({&friction, contact, impulsive});
     };
-    for (const model::Slider& s : model.sliders) add(s.friction, -1);
-    for (const model::Constraint& c : model.constraints) add(c.friction, -1);
-    for (std::size_t i = 0; i < model.contacts.size(); ++i) add(model.contacts[i].friction, static_cast<int>(i));
+    for (const model::Slider& s : model.sliders) add(s.friction, -1, false);
+    for (const model::Constraint& c : model.constraints) add(c.friction, -1, true);
+    for (std::size_t i = 0; i < model.contacts.size(); ++i) add(model.contacts[i].friction, static_cast<int>(i), true);
 }
 
 void Stepper::coefficients_at(double t, std::span<const double> q, std::span<const double> u,
@@ -111,13 +111,23 @@ void Stepper::coefficients_at(double t, std::span<const double> q, std::span<con
 // Static friction. An element that stuck at the end of the step before is solved with μ_s, the others with μ. An
 // element whose slip would turn round in the step has been at rest inside it: the step is made again with μ_s for it,
 // so that it stays at rest if that force suffices. In the step in which an element breaks loose it slides with μ_s
-// instead of μ, an error of the order Δt.
+// instead of μ, an error of the order Δt. Impulses of friction at an impact are bounded by μ, as in the event-driven
+// method: in a step with an impact contacts and constraints have μ, whatever they did before.
 
-/// Finds elements that slide with μ and turn round in the step, and lets them hold with μ_s. True if there are any.
-bool Stepper::slip_turns(const Point& from, const Point& to) {
+/// Chooses μ or μ_s for each element anew, after a step from `from` to `to` has been made: elements that slid with μ
+/// and turned round in the step hold with μ_s, and after an impact impulsive elements have μ. True if something
+/// changes.
+bool Stepper::changes_static_friction(const Point& from, const Point& to) {
+    const bool impact = std::any_of(to.touch.begin(), to.touch.end(),
+                                    [](Touch t) { return t == Touch::struck || t == Touch::stopped; });
     bool any = false;
     for (std::size_t k = 0; k < static_frictions_.size(); ++k) {
         const StaticFriction& e = static_frictions_[k];
+        if (impact && e.impulsive) {
+            any = any || holds_static_[k] != 0;
+            holds_static_[k] = 0;
+            continue;
+        }
         if (holds_static_[k] != 0 || (e.contact >= 0 && to.touch[ix(e.contact)] == Touch::open)) continue;
         double along = 0.0;
         for (int r = e.friction->first_row; r < e.friction->first_row + e.friction->dimension; ++r)
@@ -174,7 +184,7 @@ void Stepper::begin(Point& point) {
 bool Stepper::step(const Point& from, double t, Point& to) {
     if (static_frictions_.empty()) return try_step(from, t, to);
     holds_static_ = from.stuck;
-    if (!try_step(from, t, to) || (slip_turns(from, to) && !try_step(from, t, to))) return false;
+    if (!try_step(from, t, to) || (changes_static_friction(from, to) && !try_step(from, t, to))) return false;
     note_stick(to);
     return true;
 }

@@ -125,9 +125,10 @@ private:
     /// An element whose friction holds up to μ_s and slides with μ.
     struct StaticFriction {
         const model::Friction* friction;
-        int contact;  ///< number of the contact; -1: the element is always active
+        int contact;     ///< number of the contact; -1: the element is always active
+        bool impulsive;  ///< its normal force has impulses at impacts, which that of a slider has not
     };
-    bool slip_turns(const Point& from, const Point& to);
+    bool changes_static_friction(const Point& from, const Point& to);
     void note_stick(Point& to) const;
     double friction_mu(const model::Friction& f, double mu) const;
     bool fail(const std::string& what, double t);

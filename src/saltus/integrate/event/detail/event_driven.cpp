@@ -495,6 +495,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     keep(dense_, t_);
     measure_dense(t_);
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
+    if (has_few_rows()) note_other_motion(t_, x_.data());
     return reactions_are_admissible(t_, x_.data());
 }
 

@@ -89,8 +89,10 @@ private:
     void begin_arc();
     void store_work();
     void note_ambiguity();
-    void note_other_motion();
-    void tell_other_motion();
+    void note_other_motion(double t, const double* x);
+    void note_other_motions_on_series(double h);
+    bool has_few_rows() const;
+    void tell_other_motion(double t);
     bool friction_follows_reactions() const;
     void fail_without_distribution();
     template <class Stepper>

@@ -188,7 +188,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
             case Watch::What::clutch: candidates.closed[ix(w.element)] = 1; break;
             case Watch::What::reaction: known.elements[ix(w.element)].reaction_sign *= -1.0; break;
             case Watch::What::hold:
-                note_other_motion();
+                note_other_motion(t_, x_.data());
                 apply_release(candidates, known);
                 break;
             case Watch::What::condition:  // see find_existing_contacts
@@ -241,8 +241,7 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     return after_strike(strike, speed, known);
 }
 
-/// Clutches that the impact has stopped can lock, although they ran forwards before it. One that the impact makes run
-/// backwards is struck itself: the watcher finds it.
+/// Clutches that the impact has stopped can lock, although they ran forwards before it.
 void EventRun::lock_stopped_clutches(Candidates& candidates) {
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementRows& rows = d_.elements()[i].rows;
@@ -501,25 +500,28 @@ double EventRun::slip_acceleration(int part_number, const SystemMode& mode) cons
 /// direction of the load. When the group lets go, all forces are used up and nothing accelerates yet. A moment later
 /// the part slips along its own force, which no friction does: it must push the other way from the start. Or the part
 /// does not slip at all, because only the others let go. True if there are such parts. `turned` is then the mode with
-/// the directions of the first kind turned, and the second kind no longer breaks loose. That the forces must change
-/// shows that the group could have let go before.
+/// the directions of the first kind turned, and the second kind no longer breaks loose. That forces must turn round
+/// shows that the group could have let go before. Friction of a contact that opens has no force.
 bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Candidates& candidates) {
-    bool any = false;
+    bool any = false, turns = false;
     turned = mode;
     if (evaluate_a_moment_later())
         for (const auto& [part, direction] : release_.slipping) {
             if (!mode.parts[ix(part)].slips || d_.parts()[ix(part)].size > 1) continue;
+            if (!mode.elements[ix(d_.parts()[ix(part)].element)].active) continue;
             const double along = slip_acceleration(part, mode);
             const double rounding =
                 Thresholds::decision_acceleration * Thresholds::decision_scale * largest_acceleration_;
             if (along > rounding) continue;
-            if (along < -rounding)
+            if (along < -rounding) {
                 turned.parts[ix(part)].direction[0] *= -1.0;
-            else
+                turns = true;
+            } else {
                 candidates.friction[ix(part)] = FrictionEvent::none;
+            }
             any = true;
         }
-    if (any) tell_other_motion();
+    if (turns) tell_other_motion(t_);
     d_.evaluate(t_, x_.data());
     return any;
 }

@@ -245,7 +245,7 @@ void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     record.before = x_;
     record.events_from = event_count();
     for (const Found& f : found) record.found.push_back(watcher_.watches()[ix(f.watch)]);
-    record.unavoidable = cause == Cause::violation || made_by_an_impact(record.found, d_, t_, x_.data());
+    record.unavoidable = cause == Cause::violation;
 }
 
 /// The present mode for a record. It shares the value of the last record if the mode is the same.
@@ -426,17 +426,34 @@ void EventRun::note_ambiguity() {
          " slip and can share their load in several ways; the normal forces of least norm are taken");
 }
 
-/// Warns, once, if contacts that share a load hold although they could also let go.
-void EventRun::note_other_motion() {
-    if (!ambiguity_told_ && d_.redundant() && watcher_.can_also_let_go(t_, x_.data())) tell_other_motion();
+/// Warns, once, if contacts that share a load hold at a state although they could also let go.
+void EventRun::note_other_motion(double t, const double* x) {
+    if (!ambiguity_told_ && d_.redundant() && watcher_.can_also_let_go(t, x)) tell_other_motion(t);
+}
+
+/// Whether other motions can be looked for at every step: problems with many rows take too long for this.
+bool EventRun::has_few_rows() const {
+    constexpr std::size_t max_rows = 40;
+    return d_.equation_rows().size() <= max_rows;
+}
+
+/// Looks for other motions at some times of the last expansion, within h after its start. A load that varies can make
+/// another motion possible for a while, and the ends of the step need not show it.
+void EventRun::note_other_motions_on_series(double h) {
+    if (ambiguity_told_ || !d_.redundant() || !has_few_rows()) return;
+    state_inside_.resize(x_.size());
+    for (const double part : {0.25, 0.5, 0.75, 1.0}) {
+        series_.motion(part * h, state_inside_.data());
+        note_other_motion(series_.t() + part * h, state_inside_.data());
+    }
 }
 
 /// Friction and normal forces can press against each other, and then holding and slipping are both motions that the
 /// laws allow.
-void EventRun::tell_other_motion() {
+void EventRun::tell_other_motion(double t) {
     if (ambiguity_told_) return;
     ambiguity_told_ = true;
-    warn("the motion is not unique" + at_time() +
+    warn("the motion is not unique at t = " + number_text(t) +
          ": contacts and sliders that share a load hold as long as any forces that their laws allow can hold them, and "
          "could have let go before");
 }
@@ -450,7 +467,7 @@ void EventRun::finish() {
         out_.forces_unique = open.elements.empty();
         if (!open.elements.empty()) warn(ambiguous_forces_text(open.elements, out_.elements));
         if (d_.redundant()) {
-            note_other_motion();
+            note_other_motion(t_, x_.data());
             d_.evaluate(t_, x_.data());
             watcher_.allow_reactions();
         }

@@ -91,6 +91,8 @@ void EventRun::rest_until_end() {
     for (int k = 0; k < 2; ++k) std::copy(x_.begin(), x_.end(), dense_.term(k).begin());
     t_ = options_.t_end;
     keep(dense_, t_);
+    if (settings_.record && !recording_.pieces.empty())
+        if (auto* const arc = std::get_if<RecordedArc>(&recording_.pieces.back())) arc->rests = true;
     measure_dense(t_);
 }
 

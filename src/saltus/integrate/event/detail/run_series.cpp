@@ -385,6 +385,7 @@ void EventRun::stop_at_series_event(double h) {
     }
     const double remaining = stretch_end() - t_;
     tau = std::min({std::max(tau, nudge_), h, remaining});
+    note_other_motions_on_series(tau);
     measure_series(tau);
     series_.state(tau, x_.data());
     largest_acceleration_ = std::max(largest_acceleration_, series_.acceleration_scale());
@@ -405,6 +406,7 @@ void EventRun::stop_at_release() {
 
 /// Takes the end of a step as the state, without the drift of the constraints. False if the constraints cannot be met.
 bool EventRun::accept_series_step(double h, double t) {
+    note_other_motions_on_series(h);
     const double measured_at = measure_series(h);
     series_.state(h, x_.data());
     t_ = t;

@@ -54,8 +54,9 @@ bool ModeChange::approaches(int element) const {
     return gamma < (was_open ? -Thresholds::open_approach_speed : -Thresholds::closed_approach_speed);
 }
 
-/// The rows that take part in an impact, with their laws: all constraints with their friction, closed contacts, and
-/// clutches that can lock.
+/// The rows that take part in an impact, with their laws: all constraints with their friction, closed contacts, and all
+/// clutches. A clutch is a law of velocities, without a gap: one that runs forwards before the impact stops a motion
+/// backwards at once, 0 <= γ⁺ ⊥ Λ >= 0.
 void ModeChange::collect_impact_rows(const Candidates& candidates) {
     rows_.clear();
     owner_.clear();
@@ -79,7 +80,7 @@ void ModeChange::collect_impact_rows(const Candidates& candidates) {
             for (int r = 0; r < e.rows.slips; ++r) rows.push_back(e.rows.first_slip + r);
             rows_.add(rows, contact_law(d_.model().contacts[ix(e.rows.index)], d_.coefficients()));
             owner_.push_back(static_cast<int>(i));
-        } else if (e.rows.kind == ElementKind::clutch && candidates.closed[i] != 0) {
+        } else if (e.rows.kind == ElementKind::clutch) {
             rows_.add_row(e.rows.normal, plain_law(LawKind::unilateral));
             owner_.push_back(static_cast<int>(i));
         }

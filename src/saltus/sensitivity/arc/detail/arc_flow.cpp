@@ -358,23 +358,15 @@ void ArcFlow::begin(const integrate::RecordedArc& arc, const Matrix& probe, cons
     sparse_arc_ = sparse_->begin_arc();
 }
 
-/// Whether the system rests on the whole arc, and all its variations rest, too. EventRun::rest_until_end makes such
-/// arcs: one constant step with u = 0, in a mode whose equations A u + χ = 0 have the rank n, without influence of the
-/// time. Variations obey A δu + (A u + χ)_q δq + χ_p δp = 0 with u = 0. If the derivatives of the rows A u + χ by q and
-/// p are zero then δu = 0, and δq is constant, however long the arc is. (They are not zero if p is the velocity of a
-/// belt.)
+/// Whether the system rests on the whole arc (RecordedArc::rests), and all its variations rest, too. Variations obey
+/// A δu + (A u + χ)_q δq + χ_p δp = 0 with u = 0. If the derivatives of the rows A u + χ by q and p are zero then δu =
+/// 0, and δq is constant, however long the arc is. (They are not zero if p is the velocity of a belt.)
 bool ArcFlow::rests(const integrate::RecordedArc& arc) {
-    const ode::Dense& step = arc.steps.front();
-    if (arc.steps.size() != 1 || step.form() != ode::Dense::Form::ends || step.terms() != 2) return false;
-    const std::span<const double> c = step.coefficients();
-    const auto width = ix(step.size()), n = ix(n_);
-    if (!std::equal(c.begin(), c.begin() + static_cast<std::ptrdiff_t>(width),
-                    c.begin() + static_cast<std::ptrdiff_t>(width)))
-        return false;
-    if (std::any_of(&c[n], &c[n] + n, [](double u) { return u != 0.0; })) return false;
+    if (!arc.rests || arc.steps.size() != 1) return false;
     ++evaluations;
     Matrix velocity;
-    x_.linearised.gather(model::Function::velocity, arc.t_begin, c.data(), {}, {}, velocity);
+    x_.linearised.gather(model::Function::velocity, arc.t_begin, arc.steps.front().coefficients().data(), {}, {},
+                         velocity);
     for (const int row : x_.dynamics.equation_rows())
         if (!velocity.row(row).segment(1, n_).isZero(0.0) || !velocity.row(row).tail(x_.parameters()).isZero(0.0))
             return false;

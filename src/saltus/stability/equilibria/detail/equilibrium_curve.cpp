@@ -25,6 +25,13 @@ constexpr double large_forces = 10.0;         ///< from this force size on, step
 constexpr double large_force_step = 0.2;      ///< step <= large_force_step · longest · large_forces/size
 constexpr double infinite_force = 1e5;        ///< a larger force size that still grows counts as infinite
 constexpr double growing_force = 1.01;        ///< the force grows if it is larger than this times the one before
+/// A corrected point lies beside the predicted one by at most this part of the step. Newton's method can end on another
+/// part of the curve, further away. With least_cosine the curve itself bends by at most a quarter of the step.
+constexpr double most_beside = 0.5;
+/// The depth in the middle of a step differs from the mean of both ends by at most this. Otherwise the step is too long
+/// to see how the depth varies, and the curve may leave the set and come back in between.
+constexpr double depth_resolution = 0.1;
+constexpr double shortest_resolved_step = 1e-5;  ///< shorter steps may cross a kink or a jump of the depth
 
 // The curve returns to its start if the start lies at a distance of −before_step ... step along the step, at most
 // beside_step · step beside it, and the cosine between the tangents is at least least_return_cosine.
@@ -37,9 +44,8 @@ constexpr double minimum_accuracy = 1e-12;                  ///< of the place of
 constexpr double extremum_accuracy = 1e-9;                  ///< of the place of an extremum of a coordinate
 constexpr double golden_section = 0.3819660112501051;       ///< (3 − √5)/2
 constexpr double golden_section_of_coordinates = 0.381966;  ///< the same, rounded
-constexpr double shallow_depth = 0.1;          ///< a minimum of the depth below this is searched a second time
-constexpr double largest_depth = 1.0 - 1e-9;   ///< samples at least this deep are at the upper bound 1 of the margin
-constexpr double coordinate_rounding = 1e-12;  ///< added to the change of a coordinate between samples
+constexpr double shallow_depth = 0.1;         ///< a minimum of the depth below this is searched a second time
+constexpr double largest_depth = 1.0 - 1e-9;  ///< samples at least this deep are at the upper bound 1 of the margin
 
 /// Pseudo-arclength continuation. From a sample with the unit tangent τ, a step of length s predicts q + s τ and
 /// corrects it by Newton's method onto F(q, λ) = 0 within the hyperplane τ·(q' − q) = s. The step is halved if the
@@ -109,7 +115,7 @@ public:
         double step = o_.step, length = 0.0, size = m_.force_size(start.point.q);
         while (true) {
             const std::optional<Sample> next = sample_at(here, step);
-            if (!next || next->tangent.dot(here.tangent) < least_cosine) {
+            if (!next || !follows(here, *next, step)) {
                 step *= 0.5;
                 if (step < shortest_curve_step) {
                     out.end = Curve::End::singular;
@@ -118,8 +124,13 @@ public:
                 continue;
             }
             if (next->depth < -depth_tolerance_) {
-                end_at_boundary(out, here, step);
-                return out;
+                if (end_at_boundary(out, here, step)) return out;
+                step *= 0.5;
+                continue;
+            }
+            if (!resolves(here, *next, step)) {
+                step *= 0.5;
+                continue;
             }
             if (!out.samples.empty()) {
                 out.turn = return_to(start, here, step);
@@ -181,16 +192,38 @@ public:
     }
 
 private:
-    /// The next step leaves the set: appends the point where it does.
-    void end_at_boundary(Walk& walk, const Sample& here, double step) {
+    /// Whether `next` continues the curve from `here`, and is not on another part of it.
+    bool follows(const Sample& here, const Sample& next, double step) const {
+        const Vector to = (next.point.q - here.point.q).cwiseQuotient(m_.unit(here.point.q));
+        return next.tangent.dot(here.tangent) >= least_cosine &&
+               (to - to.dot(here.tangent) * here.tangent).norm() <= most_beside * step;
+    }
+
+    /// Whether the step from `here` to `next` shows how the depth varies between them.
+    bool resolves(const Sample& here, const Sample& next, double step) {
+        if (step < shortest_resolved_step) return true;
+        const std::optional<Sample> middle = sample_at(here, 0.5 * step);
+        return middle && follows(here, *middle, 0.5 * step) &&
+               std::abs(middle->depth - 0.5 * (here.depth + next.depth)) <= depth_resolution;
+    }
+
+    /// The next step leaves the set: appends the point where it does. False if this is not known yet, because the step
+    /// is too long: Newton's method may fail inside of it, where the set goes on. At the boundary the depth is zero; a
+    /// depth that jumps ends the set as well, and very short steps show this.
+    bool end_at_boundary(Walk& walk, const Sample& here, double step) {
         const std::optional<RestPoint> end = point_at(here, root(here, 0.0, step));
-        if (!end) return;
+        const bool short_step = step < shortest_resolved_step;
+        if (!end) return short_step;
         Sample last;
         last.point = *end;
         last.tangent = here.tangent;  // kept if the manifold is singular there, at infinite forces
+        last.depth = m_.depth(end->q);
         if (const std::optional<Sample> s = sample(*end, here.tangent)) last = *s;
-        if (m_.force_size(last.point.q) > infinite_force) walk.end = Curve::End::infinite_forces;
+        const bool infinite = m_.force_size(last.point.q) > infinite_force;
+        if (!short_step && !infinite && last.depth > significant_depth) return false;
+        if (infinite) walk.end = Curve::End::infinite_forces;
         walk.samples.push_back(std::move(last));
+        return true;
     }
 
     /// 1/force vanishes linearly with the distance to the point of infinite forces. With the sizes a < b at the ends of
@@ -333,31 +366,25 @@ Extent extent_of(RestingManifold& manifold, const Curve& curve, Index i) {
         e.upper = std::max(e.upper, x);
     };
     for (const Sample& s : curve.samples) take(s.point.q(i));
-    for (std::size_t k = 1; k + 1 < curve.samples.size(); ++k) {
-        const Sample& s = curve.samples[k];
-        const double q = s.point.q(i), before = curve.samples[k - 1].point.q(i),
-                     after = curve.samples[k + 1].point.q(i);
-        for (const double side : {1.0, -1.0}) {
-            if (side * q < side * before || side * q < side * after) continue;
-            // An extremum between these samples cannot exceed the extent known so far.
-            if (side > 0.0 ? q < e.upper - std::abs(after - before) - coordinate_rounding
-                           : q > e.lower + std::abs(after - before) + coordinate_rounding)
-                continue;
-            constexpr double ratio = golden_section_of_coordinates;
-            double a = tracer.distance(s, curve.samples[k - 1]), b = tracer.distance(s, curve.samples[k + 1]);
-            for (int round = 0; round < max_extremum_steps && b - a > extremum_accuracy; ++round) {
-                const double x = a + ratio * (b - a), y = b - ratio * (b - a);
-                const std::optional<RestPoint> px = tracer.point_at(s, x);
-                if (!px) break;
-                const std::optional<RestPoint> py = tracer.point_at(s, y);
-                if (!py) break;
-                take(px->q(i));
-                take(py->q(i));
-                if (side * px->q(i) > side * py->q(i))
-                    b = y;
-                else
-                    a = x;
-            }
+    // A coordinate has an extremum between two samples if it rises at one of them and falls at the other.
+    for (std::size_t k = 0; k + 1 < curve.samples.size(); ++k) {
+        const Sample &s = curve.samples[k], &next = curve.samples[k + 1];
+        if (!(s.tangent(i) * next.tangent(i) < 0.0)) continue;
+        const double side = s.tangent(i) > 0.0 ? 1.0 : -1.0;  // +1: the extremum is a maximum
+        constexpr double ratio = golden_section_of_coordinates;
+        double a = 0.0, b = tracer.distance(s, next);
+        for (int round = 0; round < max_extremum_steps && b - a > extremum_accuracy; ++round) {
+            const double x = a + ratio * (b - a), y = b - ratio * (b - a);
+            const std::optional<RestPoint> px = tracer.point_at(s, x);
+            if (!px) break;
+            const std::optional<RestPoint> py = tracer.point_at(s, y);
+            if (!py) break;
+            take(px->q(i));
+            take(py->q(i));
+            if (side * px->q(i) > side * py->q(i))
+                b = y;
+            else
+                a = x;
         }
     }
     return e;

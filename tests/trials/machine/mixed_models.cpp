@@ -43,9 +43,9 @@ Expression random_gap(const Model& model, Random& random) {
     Expression gap = combination(model.size(), Expression::position, random);
     if (random.chance(0.3)) {
         const std::size_t i = any_of(model.size(), random);
-        gap = gap + (random.chance(0.5) ? Expression(random.number(-0.4, 0.4)) * power(q(i), 2)
-                                        : Expression(random.number(-0.3, 0.3)) *
-                                              sine(Expression(random.number(0.5, 3.0)) * q(i)));
+        gap = gap + (random.chance(0.5)
+                         ? Expression(random.number(-0.4, 0.4)) * power(q(i), 2)
+                         : Expression(random.number(-0.3, 0.3)) * sine(Expression(random.number(0.5, 3.0)) * q(i)));
     }
     if (random.chance(0.25)) gap = gap + wave(random, 0.15, 1.0, 7.0);
     const double now = gap.value({0.0, model.q0, model.u0});
@@ -56,8 +56,8 @@ void add_friction(const Model& model, std::vector<Expression>& slip, FrictionLaw
     const std::size_t n = model.size();
     const auto row = [&] {
         Expression result = combination(n, Expression::velocity, random);
-        if (random.chance(0.2)) result = result - random.number(-1.0, 1.0);        // a belt
-        if (random.chance(0.15)) result = result - wave(random, 0.5, 0.5, 5.0);    // a shaking one
+        if (random.chance(0.2)) result = result - random.number(-1.0, 1.0);      // a belt
+        if (random.chance(0.15)) result = result - wave(random, 0.5, 0.5, 5.0);  // a shaking one
         return result;
     };
     if (n >= 3 && random.chance(0.3)) {
@@ -87,8 +87,11 @@ void add_constraint(Model& model, Random& random) {
         rate = gap.derivative({Symbol::Kind::time, 0}).value(start);
     } else {
         Expression velocity = combination(n, Expression::velocity, random);
-        if (n > 1 && random.chance(0.5)) velocity = velocity + Expression(random.number(-1.0, 1.0)) * q(any_of(n, random)) * u(any_of(n, random));
-        if (random.chance(0.2)) velocity = velocity - Expression(random.number(-0.6, 0.6)) * sine(Expression(random.number(0.5, 4.0)) * t());
+        if (n > 1 && random.chance(0.5))
+            velocity = velocity + Expression(random.number(-1.0, 1.0)) * q(any_of(n, random)) * u(any_of(n, random));
+        if (random.chance(0.2))
+            velocity =
+                velocity - Expression(random.number(-0.6, 0.6)) * sine(Expression(random.number(0.5, 4.0)) * t());
         constraint.velocity = velocity;
         for (std::size_t i = 0; i < n; ++i)
             gradient.push_back(velocity.derivative({Symbol::Kind::velocity, i}).value(start));
@@ -123,8 +126,9 @@ Model mixtures(Random& random) {
             contact.e_t = random.number(0.0, 0.6);
         if (random.chance(0.2)) {
             const std::size_t i = any_of(n, random);
-            contact.condition = random.chance(0.5) ? Expression(random.number(0.3, 1.5)) - absolute(q(i))
-                                                   : sine(Expression(random.number(1.0, 5.0)) * t()) + random.number(-0.3, 0.9);
+            contact.condition = random.chance(0.5)
+                                    ? Expression(random.number(0.3, 1.5)) - absolute(q(i))
+                                    : sine(Expression(random.number(1.0, 5.0)) * t()) + random.number(-0.3, 0.9);
         }
         model.contacts.push_back(contact);
     }

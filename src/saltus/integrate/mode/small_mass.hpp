@@ -8,8 +8,8 @@
 
 namespace saltus::integrate {
 
-/// Factors M = L D Lᵀ of a mass matrix of a few coordinates, for many right-hand sides. A solution has no divisions and no
-/// search for blocks: it takes a quarter of the time of model::MassFactor.
+/// Factors M = L D Lᵀ of a mass matrix of a few coordinates, for many right-hand sides. A solution has no divisions and
+/// no search for blocks: it takes a quarter of the time of model::MassFactor.
 class SmallMass {
 public:
     static constexpr int max_size = 4;

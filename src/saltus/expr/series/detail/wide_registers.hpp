@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Some sources of series are compiled a second time for wider registers. The project is built without contraction to fused
-// multiply-adds (-ffp-contract=off), and the sums have the same parts: both variants compute the same numbers.
+// Some sources of series are compiled a second time for wider registers. The project is built without contraction to
+// fused multiply-adds (-ffp-contract=off), and the sums have the same parts: both variants compute the same numbers.
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define SALTUS_SERIES_WIDE 1

@@ -9,8 +9,8 @@
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
 
-// How long a step of ModeSeries may be: by the size of the last terms, and by bounds of the residuals on the step, or on a
-// complex disk for systems whose terms have no such bounds.
+// How long a step of ModeSeries may be: by the size of the last terms, and by bounds of the residuals on the step, or
+// on a complex disk for systems whose terms have no such bounds.
 
 namespace saltus::integrate {
 

@@ -72,7 +72,8 @@ public:
     }
 
     /// Few planar contacts: one sweep, which solves a single contact, then the search for the contact states from those
-    /// of the sweep. If the reactions are not unique, then they stay near those of the sweep.
+    /// of the sweep. If the reactions are not unique, then they stay near those of the sweep; a contact that carries
+    /// nothing only because others carry all is left to the other methods, which share the load.
     bool states() {
         if (!FewRows::fits(p_.laws, p_.W.start)) return false;
         w_.r = w_.best;
@@ -81,7 +82,7 @@ public:
         work_ += sweep_work();
         if (p_.contacts() == 1) return take("gauss-seidel", 1);
         write_dense();
-        if (w_.few_rows.solve(p_.laws, p_.W.start, w_.dense, p_.q, w_.r, method_.tolerance)) {
+        if (w_.few_rows.solve(p_.laws, p_.W.start, w_.dense, p_.q, w_.r, method_.tolerance) && !some_idle()) {
             w_.sweep_best.swap(w_.r);
             w_.r.assign(w_.few_rows.r().begin(), w_.few_rows.r().end());
             if (take("states", 1)) return true;
@@ -213,6 +214,19 @@ public:
     }
 
 private:
+    /// Whether a contact of the last solution of w.few_rows neither carries a load nor separates, although it
+    /// approached without reactions.
+    bool some_idle() const {
+        const std::span<const double> r = w_.few_rows.r(), v = w_.few_rows.v();
+        for (int a = 0; a < p_.contacts(); ++a) {
+            const std::size_t i = at(p_.W.start[at(a)]);
+            const bool contact =
+                p_.laws[at(a)].kind == LawKind::unilateral || p_.laws[at(a)].kind == LawKind::friction2;
+            if (contact && r[i] == 0.0 && p_.q[i] < 0.0 && v[i] <= method_.tolerance * -p_.q[i]) return true;
+        }
+        return false;
+    }
+
     /// Writes W to w.dense.
     void write_dense() {
         const auto rows = static_cast<std::size_t>(p_.W.rows());

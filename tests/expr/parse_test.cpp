@@ -239,7 +239,9 @@ void expect_refusals(const std::vector<Refusal>& cases) {
 }
 
 const std::string product_remedy = "write * for a product";
-const std::string allowed = "allowed are + - * / ^ ( ) , < <= > >= == != numbers, names and functions";
+const std::string unit_remedy = product_remedy + "; units are not written, and angles are in rad (90 degrees: pi/2)";
+const std::string allowed =
+    "allowed are + - * / ^ ( ) < <= > >= == != numbers, names, functions and the commas between their arguments";
 const std::string operand_remedy = "there is no '(' that it closes, or an operand is missing before it";
 const std::string combine = "nest if(c, a, b) to combine conditions";
 
@@ -363,7 +365,9 @@ TEST(ParserErrors, ProductsNeedTheirStar) {
                      {"2(x + y)", "unexpected '('", product_remedy, 2},
                      {"1 + x (y)", "unexpected '(' after 'x'", product_remedy, 7},
                      {"pi(y)", "unexpected '('", product_remedy, 3},
-                     {"0x10", "unexpected 'x10'", product_remedy, 2},
+                     {"0x10", "unexpected 'x10'", unit_remedy, 2},
+                     {"90 deg", "unexpected 'deg'", unit_remedy, 4},
+                     {"1,5*x", "unexpected ','", "write a decimal point", 2},
                      {"1.2.3", "unexpected '.'", allowed, 4}});
 }
 

@@ -163,6 +163,36 @@ TEST(RepeatedBlocks, AreRefusedWithAReason) {
     EXPECT_NE(with_line("for = 3").find("not a text such as"), std::string::npos);
 }
 
+TEST(RepeatedBlocks, KnowTheirIndexInConditions) {
+    const Model m = built(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "9.81*y"
+[[contact]]
+for = "i in 0..2"
+name = "stair{i}"
+gN = "y + i"
+if = "x > i"
+eN = 0.5
+[[jump]]
+for = "k in 1..2"
+name = "kick{k}"
+when = "y - k"
+if = "x < k"
+u = { x = "k" }
+[initial]
+q = { x = 1.5, y = 3.5 }
+)toml");
+    std::vector<double> coefficients(static_cast<std::size_t>(m.layout().coefficients));
+    Workspace w(m);
+    const std::vector<double> q{1.5, 3.5}, u{0.0, 0.0};
+    m.system->coefficients(at(m, 0.0, q, u), w.scratch(), coefficients);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_DOUBLE_EQ(coefficients[static_cast<std::size_t>(m.contacts[i].condition)], 1.5 - static_cast<double>(i));
+    EXPECT_EQ(m.jumps.size(), 2U);
+}
+
 const std::string chain = R"toml(
 [points]
 positions = [[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0]]

@@ -246,6 +246,45 @@ q = { y = 1.0 }
     EXPECT_EQ(corner.touches, std::vector<int>{0});
 }
 
+TEST(EquilibriumShapes, SetsOfTwoContactsTouchTheSetOfNone) {
+    // Three masses in a row that hold by friction: they may rest apart, in pairs, or all together.
+    const Equilibria e = equilibria(from_text(R"TOML(
+[system]
+name = "three masses in a row"
+q = ["a", "b", "c"]
+T = "1/2*(a'^2 + b'^2 + c'^2)"
+U = "5*(a^2 + b^2 + c^2)"
+[[contact]]
+name = "ab"
+gN = "b - a"
+[[contact]]
+name = "bc"
+gN = "c - b"
+[[slider]]
+name = "fa"
+gammaT = "a'"
+mu = 0.1
+FN = 1
+[[slider]]
+name = "fb"
+gammaT = "b'"
+mu = 0.1
+FN = 1
+[[slider]]
+name = "fc"
+gammaT = "c'"
+mu = 0.1
+FN = 1
+)TOML"));
+    ASSERT_EQ(e.sets.size(), 4U);
+    for (std::size_t k = 0; k < e.sets.size(); ++k)
+        for (std::size_t j = 0; j < e.sets.size(); ++j) {
+            const auto number = [&](std::size_t i) { return e.sets[i].closed[0] + e.sets[i].closed[1]; };
+            const bool touch = std::count(e.sets[k].touches.begin(), e.sets[k].touches.end(), static_cast<int>(j)) == 1;
+            EXPECT_EQ(touch, number(k) != number(j)) << k << " and " << j;
+        }
+}
+
 TEST(EquilibriumShapes, LoadsThatGrowClutchesAndBelts) {
     // |10 x − 3| <= 0.4 (2 + 4 x)
     const Equilibria load = equilibria(from_text(R"TOML(

@@ -98,10 +98,18 @@ private:
         if (c == '*' && at_ > 0 && text_[at_ - 1] == '*') fail(at_, "unexpected '*'", "write ^ for a power");
         if (c == '&' || c == '|' || c == '!')
             fail(at_, "unexpected " + in_quotes(text_.substr(at_, 1)), "nest if(c, a, b) to combine conditions");
+        const std::size_t before = at_ > 0 ? text_.find_last_not_of(" \t", at_ - 1) : std::string_view::npos;
+        const bool behind_number = before != std::string_view::npos && is_digit(text_[before]);
+        if (c == ',' && behind_number && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]))
+            fail(at_, "unexpected ','", "write a decimal point");
+        if (is_letter(c) && behind_number && !scope_.find(word_at(at_)))
+            fail(at_, "unexpected " + in_quotes(word_at(at_)),
+                 "write * for a product; units are not written, and angles are in rad (90 degrees: pi/2)");
         if (is_letter(c) || is_digit(c) || c == '(')
             fail(at_, "unexpected " + in_quotes(word_at(at_)), "write * for a product");
         fail(at_, "unexpected " + in_quotes(text_.substr(at_, 1)),
-             "allowed are + - * / ^ ( ) , < <= > >= == != numbers, names and functions");
+             "allowed are + - * / ^ ( ) < <= > >= == != numbers, names, functions and the commas between their "
+             "arguments");
     }
 
     /// A character outside ASCII. Common ones (a typographic minus or apostrophe) get a remedy of their own.
@@ -364,19 +372,29 @@ private:
 
 }  // namespace
 
-Expr parse(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
-    if (source.constants.empty()) return Parser(graph, source, scope, limits).whole(Parser::Expected::number);
-    Scope wider = scope;
-    wider.find = [&](std::string_view name) -> std::optional<Expr> {
+namespace {
+
+/// Parses the text with the names that the source itself defines, which come before those of the scope.
+Expr parse_as(Parser::Expected expected, Graph& graph, const Source& source, const Scope& scope,
+              const ParseLimits& limits) {
+    if (source.constants.empty()) return Parser(graph, source, scope, limits).whole(expected);
+    Scope enlarged = scope;
+    enlarged.find = [&](std::string_view name) -> std::optional<Expr> {
         for (const auto& [constant, value] : source.constants)
             if (constant == name) return graph.constant(value);
         return scope.find(name);
     };
-    return Parser(graph, source, wider, limits).whole(Parser::Expected::number);
+    return Parser(graph, source, enlarged, limits).whole(expected);
+}
+
+}  // namespace
+
+Expr parse(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
+    return parse_as(Parser::Expected::number, graph, source, scope, limits);
 }
 
 Expr parse_condition(Graph& graph, const Source& source, const Scope& scope, const ParseLimits& limits) {
-    return Parser(graph, source, scope, limits).whole(Parser::Expected::condition);
+    return parse_as(Parser::Expected::condition, graph, source, scope, limits);
 }
 
 bool is_function(std::string_view name) { return find_function(name) != nullptr; }

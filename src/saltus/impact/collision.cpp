@@ -253,9 +253,11 @@ private:
                                        ? std::abs(gamma) > zero_gamma_
                                        : has_normal(law) && i == D_.start[ix(k)] && gamma < -zero_gamma_;
                 if (wrong)
-                    return refuse("T+ = e^2 T- with e = " + number_text(e) + ", T- = " + number_text(T) +
-                                  " would need " + number_text(s) + " times the inelastic impulse, which leaves row " +
-                                  std::to_string(i) + " with the velocity " + number_text(gamma));
+                    return refuse(
+                        "T+ = e^2 T- with e = " + number_text(e) + ", T- = " + number_text(T) + " would need " +
+                        number_text(s) +
+                        " times the inelastic impulse, which violates a contact or a constraint with the velocity " +
+                        number_text(gamma));
             }
         }
     }

@@ -114,7 +114,8 @@ std::optional<Point> point(const SolveTrial& trial) {
 }
 
 /// The values at which a sign change is searched. Within limits: the ends, then ever finer divisions. Without:
-/// multiples and fractions of the start by growing ratios, then zero and the other sign.
+/// multiples and fractions of the start by growing ratios, then zero and the other sign. Multiples end at a thousand:
+/// motions with far larger gains can take very long, and a range says which of them are wanted.
 std::vector<double> search_values(double start, const Unknown& unknown) {
     std::vector<double> list;
     if (unknown.low && unknown.high) {
@@ -125,7 +126,7 @@ std::vector<double> search_values(double start, const Unknown& unknown) {
     }
     const double size = start != 0.0 ? start : 1.0;
     for (const double ratio : {2.0, 8.0, 64.0, 1e3, 1e5, 1e8}) {
-        list.push_back(size * ratio);
+        if (ratio <= 1e3) list.push_back(size * ratio);
         list.push_back(size / ratio);
     }
     list.push_back(0.0);
@@ -385,7 +386,8 @@ GainSolution solve_for(const model::Description& description, const Unknown& unk
     if (out.status == SolveStatus::unreachable)
         out.reason = "with " + out.unknown + " from " + number_text(out.explored_low) + " to " +
                      number_text(out.explored_high) + " the left side ranges from " + number_text(out.target_low) +
-                     " to " + number_text(out.target_high) + " and never crosses the right side";
+                     " to " + number_text(out.target_high) + " and never crosses the right side" +
+                     (unknown.low ? "" : "; other values can be given as a range, --solve-for NAME=LOW:HIGH");
     return out;
 }
 

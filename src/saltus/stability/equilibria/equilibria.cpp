@@ -12,6 +12,7 @@
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/support.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_completeness.hpp"
+#include "saltus/stability/equilibria/detail/equilibrium_distance.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_search.hpp"
 #include "saltus/stability/equilibria/equilibrium_point.hpp"
@@ -140,10 +141,34 @@ bool before(const std::vector<double>& periods, const EquilibriumSet& a, const E
     return false;
 }
 
+/// Whether a known point of a set with more closed contacts lies in the closure of an exact set: then the two sets
+/// touch.
+bool reaches_into(const Equilibria& e, const EquilibriumSet& larger, const EquilibriumSet& set, double distance) {
+    bool more = false;
+    for (std::size_t i = 0; i < set.closed.size(); ++i) {
+        if (set.closed[i] != 0 && larger.closed[i] == 0) return false;
+        more = more || (set.closed[i] == 0 && larger.closed[i] != 0);
+    }
+    if (!more || !set.exact) return false;
+    const auto inside = [&](const Vector& q) { return distance_from(e.periods, set, q, distance).value <= distance; };
+    return inside(larger.representative) || std::any_of(larger.samples.begin(), larger.samples.end(), inside) ||
+           std::any_of(larger.boundary.begin(), larger.boundary.end(), inside);
+}
+
 /// If further contacts close at a limit of a set, and that limit lies in the set of the larger combination, then the
-/// two sets touch. Fills in `touches` and `isolated`.
+/// two sets touch. So do sets one of which has points in the closure of the other. Fills in `touches` and `isolated`.
 void find_neighbours(Equilibria& e) {
     constexpr double touching_distance = 1e-5;  // in 1 + |q_i|, more than the error of the extents
+    const auto note = [&](std::size_t k, std::size_t j) {
+        for (const auto& [from, to] : {std::pair{k, j}, std::pair{j, k}}) {
+            std::vector<int>& touches = e.sets[from].touches;
+            if (std::find(touches.begin(), touches.end(), static_cast<int>(to)) == touches.end())
+                touches.push_back(static_cast<int>(to));
+        }
+    };
+    for (std::size_t k = 0; k < e.sets.size(); ++k)
+        for (std::size_t j = 0; j < e.sets.size(); ++j)
+            if (j != k && reaches_into(e, e.sets[j], e.sets[k], touching_distance)) note(k, j);
     for (std::size_t k = 0; k < e.sets.size(); ++k)
         for (const SetLimit& limit : e.sets[k].limits) {
             if (limit.closes.empty()) continue;
@@ -155,11 +180,7 @@ void find_neighbours(Equilibria& e) {
                 one.sets = {e.sets[j]};
                 if (!member(one, {limit.q.data(), static_cast<std::size_t>(limit.q.size())}, touching_distance))
                     continue;
-                for (const auto& [from, to] : {std::pair{k, j}, std::pair{j, k}}) {
-                    std::vector<int>& touches = e.sets[from].touches;
-                    if (std::find(touches.begin(), touches.end(), static_cast<int>(to)) == touches.end())
-                        touches.push_back(static_cast<int>(to));
-                }
+                note(k, j);
             }
         }
     for (EquilibriumSet& set : e.sets) {

@@ -179,6 +179,27 @@ TEST(LeastSquares, MeetsTheOptimalityConditionsAtAnyRank) {
     }
 }
 
+/// Up to 16 rows and columns plain loops find the solution, beyond them Eigen's decomposition.
+TEST(LeastSquares, OfSmallAndLargeMatricesAreTheSameAtAnyShapeAndRank) {
+    std::mt19937 random(11);
+    for (int trial = 0; trial < 200; ++trial) {
+        const int rows = 1 + trial % 7, columns = 1 + (trial / 7) % 6, rank = 1 + trial % std::min(rows, columns);
+        const Matrix A = random_matrix(rows, rank, random) * random_matrix(rank, columns, random);
+        const Matrix B = random_matrix(rows, 3, random);
+        Matrix large = Matrix::Zero(20, columns), right = Matrix::Zero(20, 3);
+        large.topRows(rows) = A;
+        right.topRows(rows) = B;
+        const Matrix x = least_squares_columns(A, B, 1e-8), y = least_squares_columns(large, right, 1e-8);
+        EXPECT_LT((x - y).norm(), 1e-7 * (1.0 + y.norm())) << rows << " x " << columns << " of rank " << rank;
+    }
+}
+
+TEST(LeastSquares, OfNumbersThatAreNotFiniteAreNotFinite) {
+    Matrix A = Matrix::Identity(3, 3);
+    A(1, 2) = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_FALSE(least_squares(A, Vector::Ones(3)).allFinite());
+}
+
 TEST(LeastSquares, OfAnEmptySystemIsZero) {
     EXPECT_EQ(least_squares(Matrix(0, 3), Vector(0)), Vector::Zero(3));
     EXPECT_EQ(least_squares(Matrix(3, 0), Vector::Ones(3)).size(), 0);

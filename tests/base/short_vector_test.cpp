@@ -57,6 +57,10 @@ TEST(ShortVector, TakesTheElementsOfAnyList) {
     taken = {1};
     EXPECT_EQ(taken, Short{1});
     EXPECT_NE(taken, (Short{1, 2}));
+    taken.assign(5, 7);
+    EXPECT_EQ(taken, (Short{7, 7, 7, 7, 7}));
+    taken.assign(2, 3);
+    EXPECT_EQ(taken, (Short{3, 3}));
 }
 
 }  // namespace

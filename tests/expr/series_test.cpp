@@ -234,9 +234,13 @@ TEST(Series, EvaluationAllocatesNothing) {
     SeriesWorkspace<double> w(tape, order);
     const Start<double> start{0.1, {0.2, 0.3}, {0.4}, {0.5, 0.6}};
     std::vector<double> radius(3, 0.01), bound(made.size()), switches(static_cast<std::size_t>(tape.switch_count()));
+    expand(w, start, order);
+    w.bounds(0.01, radius, bound, switches);  // the first calls allocate memory
+    w.remainders(0.01, bound, switches);
     const std::size_t before = test::allocations();
     expand(w, start, order);
     w.bounds(0.01, radius, bound, switches);
+    w.remainders(0.01, bound, switches);
     EXPECT_EQ(test::allocations(), before);
 }
 
@@ -745,6 +749,119 @@ TEST(SeriesBounds, SwitchesKeepTheirSidesAndReportTheRadiusOfTheirFunction) {
     const Bounds condition = bounds(f, f.f(Op::less, f.q, f.u), start, 0.6, 0.25, 0.5);
     EXPECT_EQ(condition.output, 0.0);
     EXPECT_NEAR(condition.switches[0], 0.75, 1e-13);
+}
+
+// --- remainders on a step --------------------------------------------------------------------------------------------
+
+struct Remainders {
+    double output;
+    std::vector<double> switches;
+};
+
+Remainders remainders(SeriesWorkspace<double>& w, const SeriesTape& tape, double h) {
+    std::vector<double> out(1), switches(static_cast<std::size_t>(tape.switch_count()));
+    w.remainders(h, out, switches);
+    EXPECT_FALSE(std::isnan(out[0]));
+    return {out[0], switches};
+}
+
+Remainders remainders(const Fixture& f, Expr e, const Start<double>& start, int last, double h) {
+    const SeriesTape tape = f.tape({e});
+    SeriesWorkspace<double> w(tape, last);
+    expand(w, start, last);
+    return remainders(w, tape, h);
+}
+
+/// Whether all switching functions keep their sides on the step.
+bool sides_stay(const SeriesWorkspace<double>& w, const std::vector<double>& left, int last, double h) {
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        const double* const s = w.switch_function(static_cast<int>(i));
+        double change = left[i], power = 1.0;
+        for (int k = 1; k <= last; ++k) change += std::fabs(s[k]) * (power *= h);
+        if (!(change < std::fabs(s[0]))) return false;
+    }
+    return true;
+}
+
+TEST(SeriesRemainders, BoundWhatThePolynomialsOfRandomExpressionsLeaveOut) {
+    int compared = 0, visible = 0, sharp = 0;
+    std::array<int, 32> operations{};
+    for (std::uint64_t seed = 1; seed <= 20'000; ++seed) {
+        const Case c(seed);
+        const int last = 3 + static_cast<int>(seed % 8);  // at least the degree of q and u
+        const SeriesTape tape = c.f.tape({c.e});
+        SeriesWorkspace<double> w(tape, last);
+        expand(w, c.start, last);
+        double h = 1.0;
+        Remainders left;
+        do left = remainders(w, tape, h *= 0.5);
+        while (h > 0x1p-8 && !(left.output < 1e3 && sides_stay(w, left.switches, last, h)));
+        if (!(left.output < 1e3) || !sides_stay(w, left.switches, last, h)) continue;
+        const std::vector<double> real = testing::evaluate(c.f.g, std::span(&c.e, 1), c.at(0.0));
+        double size = 0.0;
+        for (const Expr n : reachable(c.f.g, std::span(&c.e, 1)))
+            if (std::isfinite(real[n.id])) size = std::max(size, std::fabs(real[n.id]));
+        double rounding = 0.0;
+        for (int k = last; k >= 0; --k) rounding = rounding * h + std::fabs(w.output(0)[k]);
+        if (!(size < 1e4) || !(rounding < 1e4)) continue;
+        rounding = 1e-10 * (1.0 + size + rounding);  // coefficients of long expressions have many rounding errors
+        // An angle on its cut has either sign.
+        if (std::fabs(static_cast<double>(evaluate_complex(c, real, 0.0L).real()) - w.output(0)[0]) > rounding)
+            continue;
+        double largest = 0.0;
+        for (const double part : {0.25, 0.5, 0.75, 1.0}) {
+            const Complex value = evaluate_complex(c, real, Complex(part * h, 0.0));
+            const long double found = polynomial(w.output(0), last, static_cast<long double>(part * h));
+            const auto difference = static_cast<double>(std::fabs(value.real() - found));
+            if (!std::isfinite(difference)) continue;
+            largest = std::max(largest, difference);
+            ASSERT_LE(difference, left.output + rounding)
+                << "seed " << seed << ": " << to_string(c.f.g, c.e, 1000) << ", order " << last << ", h " << h;
+        }
+        ++compared;
+        if (largest > 10.0 * rounding) ++visible;
+        if (largest > 10.0 * rounding && left.output < 100.0 * largest) ++sharp;
+        for (const Expr n : reachable(c.f.g, std::span(&c.e, 1))) ++operations[static_cast<std::size_t>(c.f.g[n].op)];
+    }
+    EXPECT_GT(compared, 10'000);
+    EXPECT_GT(sharp, visible / 2) << "bounds that are far too large are of no use; " << visible << " cases";
+    EXPECT_GT(visible, 2000);
+    for (std::size_t i = 0; i < operations.size(); ++i)
+        EXPECT_GT(operations[i], 100) << op_name(static_cast<Op>(i)) << " is hardly tested";
+}
+
+TEST(SeriesRemainders, OfPolynomialsAreRounding) {
+    Fixture f;
+    const Start<double> start{0.5, {1.0, -2.0, 0.5}, {3.0, 1.0}, {2.0, 3.0}};
+    EXPECT_LT(remainders(f, f.g.mul(f.q, f.g.add(f.u, f.t)), start, 6, 0.7).output, 1e-299);
+    EXPECT_LT(remainders(f, f.g.pow(f.u, f.p), start, 6, 0.7).output, 1e-299) << "u^3 has degree 3";
+    EXPECT_GT(remainders(f, f.g.mul(f.q, f.g.mul(f.q, f.q)), start, 5, 0.7).output, 0.01) << "q^3 has degree 6";
+}
+
+TEST(SeriesRemainders, ANarrowBumpIsSeenByAStepThatReachesItAndNotByAShorterOne) {
+    Fixture f;
+    const Expr x = f.g.div(f.g.sub(f.q, f.c(5)), f.c(0.01));
+    const Expr bump = f.f(Op::exp, f.g.neg(f.g.mul(x, x)));
+    const Start<double> start{0.0, {4.0, 1.0}, {}, {}};
+    EXPECT_EQ(series(f, bump, start, 0)[0], 0.0) << "the bump underflows where the expansion starts";
+    EXPECT_LT(remainders(f, bump, start, 12, 0.8).output, 1e-40);
+    EXPECT_GE(remainders(f, bump, start, 12, 1.01).output, 1.0);
+    EXPECT_GE(remainders(f, bump, start, 12, 2.0).output, 1.0);
+    const Expr step = f.f(Op::tanh, x);
+    EXPECT_LT(remainders(f, step, start, 12, 0.8).output, 1e-15);
+    EXPECT_GE(remainders(f, step, start, 12, 1.01).output, 1.0);
+}
+
+TEST(SeriesRemainders, AreInfiniteIfTheStepReachesASingularity) {
+    Fixture f;
+    const Start<double> start{0.0, {0.5, -1.0}, {0.5, 1.0}, {0.0, 1.5}};
+    for (const Expr e : {f.g.div(f.c(1), f.q), f.f(Op::sqrt, f.q), f.f(Op::log, f.q), f.g.pow(f.q, f.p),
+                         f.f(Op::asin, f.u), f.f(Op::acos, f.u), f.g.powi(f.q, -2)}) {
+        EXPECT_EQ(remainders(f, e, start, 8, 0.5).output, infinity) << to_string(f.g, e);
+        EXPECT_LT(remainders(f, e, start, 8, 0.2).output, 0.1) << to_string(f.g, e);
+    }
+    EXPECT_EQ(remainders(f, f.f(Op::tan, f.u), start, 8, 1.1).output, infinity);
+    EXPECT_EQ(remainders(f, f.f(Op::sqrt, f.g.neg(f.q)), start, 8, 0.1).output, infinity) << "f_0 is NaN";
 }
 
 }  // namespace

@@ -53,6 +53,13 @@ public:
         std::copy(first, last, data());
         size_ = count;
     }
+    /// Replaces the elements by `count` copies of a value, which must not belong to this vector.
+    void assign(std::size_t count, const T& value) {
+        size_ = 0;
+        reserve(count);
+        std::fill_n(data(), count, value);
+        size_ = count;
+    }
     void reserve(std::size_t count) {
         if (count <= capacity()) return;
         auto larger = std::make_unique<T[]>(count);

@@ -86,6 +86,11 @@ public:
     /// evaluated. The caller knows that |q_i(τ) − q_i(0)| <= q_radius[i], and u alike, on the disk.
     virtual const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) = 0;
 
+    /// Bounds, in the same arrays, on the step 0 <= τ <= `step` of what the series of the terms leave out beyond the
+    /// order N that was last evaluated: sup |term(τ) − Σ_(k<=N) term_k τ^k| for the polynomials q and u of degree N.
+    /// They are much sharper than what follows from `bounds`. Null if the system has none.
+    virtual const Radii* remainders(double /*step*/) { return nullptr; }
+
 protected:
     /// Gives the arrays the sizes of the terms, and all entries the value 0.
     void set_sizes(Radii& radii) const {

@@ -98,9 +98,17 @@ std::span<double> Dense::term(int k) {
 
 void Dense::set_end(std::span<const double> x_new) {
     SALTUS_EXPECT(terms_ > 0 && x_new.size() == ix(n_));
-    if (form_ == Form::series)
-        for (int i = 0; i < n_; ++i) term(1)[ix(i)] += x_new[ix(i)] - series_value(i, 1.0);
     const std::span<double> end = term(form_ == Form::series ? terms_ - 1 : 1);
+    if (form_ == Form::series) {
+        // The sum of all terms, for all components at once: the value at the end.
+        double *const sum = end.data(), *const first = term(1).data();
+        std::fill(end.begin(), end.end(), 0.0);
+        for (int k = terms_ - 2; k >= 0; --k) {
+            const double* const c = coefficients_.data() + ix(k) * ix(n_);
+            for (int i = 0; i < n_; ++i) sum[i] += c[i];
+        }
+        for (int i = 0; i < n_; ++i) first[i] += x_new[ix(i)] - sum[i];
+    }
     std::copy(x_new.begin(), x_new.end(), end.begin());
 }
 

@@ -104,11 +104,12 @@ void SeriesWorkspace<V>::bounds(double R, std::span<const double> variable_radiu
                                 std::span<double> switch_radius) requires std::is_same_v<V, double> {
     SALTUS_EXPECT(R >= 0.0 && next_ > 0 && variable_radius.size() == tape_->variables_.size() &&
                   output_bound.size() == tape_->outputs_.size() && switch_radius.size() == tape_->switches_.size());
+    radius_.resize(tape_->slots_.size(), 0.0);
     double* const radius = radius_.data();
     for (std::size_t i = 0; i < variable_radius.size(); ++i)
         radius[tape_->variables_[i]] = enlarged(variable_radius[i]);
     radius[tape_->variables_[static_cast<std::size_t>(tape_->time_)]] = enlarged(R);
-    const auto value = [&](std::uint32_t slot) { return data_[offset_[slot]]; };
+    const auto value = [&](std::uint32_t slot) { return data_[offset(slot)]; };
 
     for (const Instruction& i : tape_->values_) {
         if (tape_->slots_[i.to].degree == 0) continue;  // it does not change with τ, and its radius stays 0
@@ -169,8 +170,8 @@ void SeriesWorkspace<V>::bounds(double R, std::span<const double> variable_radiu
             case Code::atan2: r = angle_radius(a, rho_a, b, rho_b); break;
             case Code::pow:
             case Code::pow_poly: r = pow_radius(a, rho_a, b); break;
-            case Code::extremum: r = chosen_[i.aux] == offset_[i.a] ? rho_a : rho_b; break;
-            case Code::choose: r = chosen_[i.aux] == offset_[i.b] ? rho_b : rho_c; break;
+            case Code::extremum: r = chosen_[i.aux] == offset(i.a) ? rho_a : rho_b; break;
+            case Code::choose: r = chosen_[i.aux] == offset(i.b) ? rho_b : rho_c; break;
         }
         radius[i.to] = std::isfinite(value(i.to)) ? enlarged(r) : infinity;
     }

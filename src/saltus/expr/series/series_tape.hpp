@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -15,6 +16,7 @@ namespace saltus::expr {
 
 template <class V>
 class SeriesWorkspace;
+class SeriesRemainders;
 
 /// Several expressions compiled for evaluation on truncated power series in the time offset τ = t − t0.
 ///
@@ -66,6 +68,7 @@ public:
 private:
     template <class V>
     friend class SeriesWorkspace;
+    friend class SeriesRemainders;
     class Compiler;
 
     static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -166,7 +169,7 @@ private:
 
 /// The coefficients of all slots of a SeriesTape for one expansion. V is double, or Interval for an enclosure of the
 /// coefficients for all starting values in a box. The workspace refers to the tape, which must outlive it and stay in
-/// its place. Nothing allocates after construction.
+/// its place. After construction only the first calls of `bounds` and `remainders` allocate memory.
 ///
 /// A coefficient that does not exist (square root of 0, division by 0) becomes infinite or NaN, for Interval undefined,
 /// and so do all coefficients that depend on it. Nothing throws.
@@ -192,11 +195,11 @@ public:
     void prepare(std::span<const V> parameters);
 
     /// Coefficients by order, from 0 to max_order. The caller writes those of the variables, except the time.
-    V* variable(int i) { return &data_[offset_[tape_->variables_[static_cast<std::size_t>(i)]]]; }
+    V* variable(int i) { return &data_[offset(tape_->variables_[static_cast<std::size_t>(i)])]; }
     /// Coefficients up to the last evaluated order; above the degree of a polynomial they are 0.
-    const V* output(int i) const { return &data_[offset_[tape_->outputs_[static_cast<std::size_t>(i)]]]; }
+    const V* output(int i) const { return &data_[offset(tape_->outputs_[static_cast<std::size_t>(i)])]; }
     const V* switch_function(int i) const {
-        return &data_[offset_[tape_->switches_[static_cast<std::size_t>(i)].function]];
+        return &data_[offset(tape_->switches_[static_cast<std::size_t>(i)].function)];
     }
 
     /// Bound of the degree of an output: 0 for a value that does not change with τ; max_order if it is unlimited.
@@ -228,7 +231,15 @@ public:
     void bounds(double R, std::span<const double> variable_radius, std::span<double> output_bound,
                 std::span<double> switch_radius) requires std::is_same_v<V, double>;
 
+    /// Bounds of what the series leave out on a step. If the variables are exactly the polynomials of the last
+    /// evaluated order N, then |f(τ) − Σ_(k<=N) f_k τ^k| <= `output` for each output f and all real 0 <= τ <= h.
+    /// Switches keep their sides. Infinite if no bound is found; never NaN. `switches` receives the same for the
+    /// switching functions. These bounds are much sharper than those that follow from `bounds`. The rounding of the
+    /// bound itself is covered; rounding errors of the coefficients are not. The first call allocates memory.
+    void remainders(double h, std::span<double> output, std::span<double> switches) requires std::is_same_v<V, double>;
+
 private:
+    friend class SeriesRemainders;
     using Code = SeriesTape::Code;
     using Instruction = SeriesTape::Instruction;
 
@@ -246,30 +257,56 @@ private:
         int number;
     };
 
-    std::uint32_t place(std::uint32_t slot) const { return slot == SeriesTape::none ? 0 : offset_[slot]; }
-    Step resolve(const Instruction& i) const;
+    /// Everything that depends on the tape and on max_order alone. Copies of a workspace share it.
+    struct Program {
+        Program(const SeriesTape& tape, int max_order);
+
+        const SeriesTape* tape;
+        std::uint32_t stride;               // distance of the rows of one slot
+        std::vector<std::uint32_t> offset;  // by slot: place of its number or of its coefficient of order 0
+        std::uint32_t undefined_row;        // place of a row of undefined coefficients
+        std::uint32_t size;                 // of the coefficients of all slots
+        std::vector<ValueStep> prepared, values;
+        std::vector<Step> polynomials, unlimited;       // each ends with a step `stop`
+        std::vector<std::uint32_t> first_polynomial;    // by order k: the first of `polynomials` with degree >= k
+        std::vector<std::uint32_t> weighted_variables;  // places of the variables that have weighted copies
+        bool sums = false;  // some instruction sums products of coefficients, and the processor has wide registers
+        /// For `remainders`, by slot: places of its term_sizes and term_sums in their memory; none if they are not
+        /// needed.
+        std::vector<std::uint32_t> size_place, sum_place;
+        std::vector<Instruction> varying;  // those of the tape whose results change with τ, in an order of evaluation
+        std::vector<std::uint32_t> measured;  // slots that have at least one of the two
+        std::uint32_t measured_size = 0;      // of that memory
+
+    private:
+        std::uint32_t place(std::uint32_t slot) const { return slot == SeriesTape::none ? 0 : offset[slot]; }
+        Step resolve(const Instruction& i) const;
+        void plan_remainders();
+    };
+
     void evaluate_values();
     void evaluate_steps(const Step* i, int k);
     V evaluate_compare(const V& s, Op op, int index);
     V evaluate_angle(const V& y, const V& x, int index);
     int decide(const V& s, Op op, int index);
     void start_power(const ValueStep& v);
+    std::uint32_t offset(std::uint32_t slot) const { return program_->offset[slot]; }
 
+    std::shared_ptr<const Program> program_;
     const SeriesTape* tape_;
     int max_order_, next_ = 0;
-    std::uint32_t stride_;               // distance of the rows of one slot
-    std::vector<std::uint32_t> offset_;  // by slot: place of its number or of its coefficient of order 0
+    std::uint32_t stride_;
     std::vector<V> data_;
-    std::vector<ValueStep> prepared_, values_;
-    std::vector<Step> polynomials_, unlimited_;      // each ends with a step `stop`
-    std::vector<std::uint32_t> first_polynomial_;    // by order k: the first of polynomials_ with degree >= k
-    std::vector<std::uint32_t> weighted_variables_;  // places of the variables that have weighted copies
-    std::vector<std::int8_t> side_, fixed_;          // by switch; fixed_ is 0 if the side is not fixed
-    std::vector<std::uint32_t> chosen_;              // by choice: place of the chosen row
-    std::vector<std::int8_t> power_;                 // by power: exponent if it is a small integer, otherwise −1
-    std::vector<double> radius_;                     // by slot, for bounds
-    bool sums_ = false;  // some instruction sums products of coefficients, and the processor has wide registers
-    std::uint32_t undefined_row_ = 0;
+    std::vector<std::int8_t> side_, fixed_;  // by switch; fixed_ is 0 if the side is not fixed
+    std::vector<std::uint32_t> chosen_;      // by choice: place of the chosen row
+    std::vector<std::int8_t> power_;         // by power: exponent if it is a small integer, otherwise −1
+    std::vector<double> radius_;             // by slot, for bounds
+    /// Memory of `remainders`, empty before its first call.
+    struct RemainderMemory {
+        std::vector<double> remainder, change;  // by slot; change: Σ_(k>=1) |c_k| h^k
+        std::vector<double> measured;           // term_sizes and term_sums
+        std::vector<double> power, scratch;     // by order; power: h^k
+    } remainder_memory_;
 };
 
 extern template class SeriesWorkspace<double>;

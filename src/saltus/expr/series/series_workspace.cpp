@@ -5,8 +5,10 @@
 #include <limits>
 #include <numbers>
 #include <type_traits>
+#include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/expr/series/detail/wide_registers.hpp"
 #include "saltus/expr/series/series_tape.hpp"
 
 // Recurrences of the coefficients. A series is f = Σ f_j τ^j, and f' = Σ (j+1) f_(j+1) τ^j is its derivative. A product
@@ -57,10 +59,7 @@ namespace narrow {
 #undef SALTUS_SERIES_BYTES
 }  // namespace narrow
 
-// Compiled a second time for wider registers. The project is built without contraction to fused multiply-adds
-// (-ffp-contract=off), and the sums have the same parts: both variants compute the same numbers.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define SALTUS_SERIES_WIDE 1
+#if SALTUS_SERIES_WIDE
 #pragma GCC push_options
 #pragma GCC target("avx2")
 namespace wide {
@@ -71,40 +70,32 @@ namespace wide {
 #pragma GCC pop_options
 #endif
 
-#if SALTUS_SERIES_WIDE
-const bool has_wide_registers = __builtin_cpu_supports("avx2") != 0;
-#else
-constexpr bool has_wide_registers = false;
-#endif
-
 }  // namespace
 
 // --- construction --------------------------------------------------------------------------------------------
 
 template <class V>
-SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
-    : tape_(&tape),
-      max_order_(max_order),
+SeriesWorkspace<V>::Program::Program(const SeriesTape& of, int max_order)
+    : tape(&of),
       // An odd stride spreads the rows over all sets of a cache. The time needs two coefficients.
-      stride_(static_cast<std::uint32_t>(std::max(max_order + 1, 2)) | 1u) {
+      stride(static_cast<std::uint32_t>(std::max(max_order + 1, 2)) | 1u) {
     SALTUS_EXPECT(max_order >= 0);
-    std::uint32_t size = 1;
-    offset_.reserve(tape.slots_.size());
-    for (const SeriesTape::Slot& s : tape.slots_) {
-        offset_.push_back(size);
+    size = 1;
+    offset.reserve(tape->slots_.size());
+    for (const SeriesTape::Slot& s : tape->slots_) {
+        offset.push_back(size);
         const std::uint32_t rows = (s.weighted ? 2u : 1u) + s.rows_for_pow;
-        size += s.is_row ? rows * stride_ : 1u;
+        size += s.is_row ? rows * stride : 1u;
     }
-    undefined_row_ = size;
-    data_.assign(size + stride_, V(0.0));
-    std::fill(data_.begin() + size, data_.end(), undefined(V(0.0)));
+    undefined_row = size;
+    size += stride;
 
     const auto resolve_values = [&](const std::vector<Instruction>& from, std::vector<ValueStep>& to) {
         to.reserve(from.size());
         for (const Instruction& i : from) to.push_back({resolve(i), i.op, i.number});
     };
-    resolve_values(tape.prepared_, prepared_);
-    resolve_values(tape.values_, values_);
+    resolve_values(tape->prepared_, prepared);
+    resolve_values(tape->values_, values);
 
     // At orders >= 1 some instructions are the same as others: a constant term does not matter, abs is a scaling by its
     // sign, and hypot and pow_varying have the recurrences of sqrt and exp.
@@ -131,38 +122,117 @@ SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
         }
         return s;
     };
-    unlimited_.reserve(tape.unlimited_.size() + 1);
-    polynomials_.reserve(tape.polynomials_.size() + 1);
-    for (const Instruction& i : tape.unlimited_) unlimited_.push_back(resolve_series(i));
-    for (const Instruction& i : tape.polynomials_) polynomials_.push_back(resolve_series(i));
-    sums_ = has_wide_registers && std::any_of(unlimited_.begin(), unlimited_.end(), [](const Step& i) {
-                return Code::mul <= i.code && i.code <= Code::pow_poly;
-            });
+    unlimited.reserve(tape->unlimited_.size() + 1);
+    polynomials.reserve(tape->polynomials_.size() + 1);
+    for (const Instruction& i : tape->unlimited_) unlimited.push_back(resolve_series(i));
+    for (const Instruction& i : tape->polynomials_) polynomials.push_back(resolve_series(i));
+    sums = has_wide_registers && std::any_of(unlimited.begin(), unlimited.end(), [](const Step& i) {
+               return Code::mul <= i.code && i.code <= Code::pow_poly;
+           });
     Step stop{};
     stop.code = Code::stop;
-    unlimited_.push_back(stop);
-    polynomials_.push_back(stop);
-    for (int k = 0; k <= tape.highest_degree_; ++k) {
+    unlimited.push_back(stop);
+    polynomials.push_back(stop);
+    for (int k = 0; k <= tape->highest_degree_; ++k) {
         std::uint32_t first = 0;
-        for (const Instruction& i : tape.polynomials_)
-            if (tape.slots_[i.to].degree < k) ++first;
-        first_polynomial_.push_back(first);
+        for (const Instruction& i : tape->polynomials_)
+            if (tape->slots_[i.to].degree < k) ++first;
+        first_polynomial.push_back(first);
     }
-    for (const std::uint32_t slot : tape.variables_)
-        if (tape.slots_[slot].weighted) weighted_variables_.push_back(offset_[slot]);
-    side_.assign(tape.switches_.size(), 0);
-    fixed_.assign(tape.switches_.size(), 0);
-    chosen_.assign(static_cast<std::size_t>(tape.choices_), undefined_row_);
-    power_.assign(static_cast<std::size_t>(tape.powers_), -1);
-    if constexpr (std::is_same_v<V, double>) radius_.assign(tape.slots_.size(), 0.0);
+    for (const std::uint32_t slot : tape->variables_)
+        if (tape->slots_[slot].weighted) weighted_variables.push_back(offset[slot]);
+    plan_remainders();
 }
 
 template <class V>
-typename SeriesWorkspace<V>::Step SeriesWorkspace<V>::resolve(const Instruction& i) const {
+typename SeriesWorkspace<V>::Step SeriesWorkspace<V>::Program::resolve(const Instruction& i) const {
     const bool chooses = i.code == Code::choose || i.code == Code::extremum;  // aux is the index of the choice
-    const auto weighted = [&](std::uint32_t slot) { return slot != SeriesTape::none && tape_->slots_[slot].weighted; };
+    const auto weighted = [&](std::uint32_t slot) { return slot != SeriesTape::none && tape->slots_[slot].weighted; };
     return {i.code,       weighted(i.to), weighted(i.to2), i.limit,    place(i.to),
             place(i.to2), place(i.a),     place(i.b),      place(i.c), chooses ? i.aux : place(i.aux)};
+}
+
+/// Decides which slots need the sizes of their terms for `remainders`, and which need the sums of these: the tail of a
+/// product needs the sizes of one factor and the sums of the other.
+template <class V>
+void SeriesWorkspace<V>::Program::plan_remainders() {
+    constexpr std::uint32_t none = SeriesTape::none;
+    size_place.assign(tape->slots_.size(), none);
+    sum_place.assign(tape->slots_.size(), none);
+    const auto need = [&](std::vector<std::uint32_t>& places, std::uint32_t slot) {
+        if (places[slot] != none) return;
+        if (size_place[slot] == none && sum_place[slot] == none) measured.push_back(slot);
+        places[slot] = measured_size;
+        measured_size += stride;
+    };
+    const auto pair = [&](std::uint32_t a, std::uint32_t b) {
+        const auto missing = [&](std::uint32_t x, std::uint32_t y) {
+            return (size_place[x] == none ? 1 : 0) + (sum_place[y] == none ? 1 : 0);
+        };
+        if (missing(b, a) < missing(a, b)) std::swap(a, b);
+        need(size_place, a);
+        need(sum_place, b);
+    };
+    for (const Instruction& i : tape->values_) {
+        if (tape->slots_[i.to].degree > 0) varying.push_back(i);
+        switch (i.code) {
+            case Code::mul:
+            case Code::mul_poly:
+            case Code::mul_add:
+            case Code::mul_sub:
+            case Code::sub_mul: pair(i.a, i.b); break;
+            case Code::square: pair(i.a, i.a); break;
+            case Code::div:
+            case Code::div_poly: pair(i.to, i.b); break;
+            case Code::sqrt:
+            case Code::hypot: pair(i.to, i.to); break;
+            case Code::exp:
+            case Code::exp_poly:
+            case Code::pow_varying: pair(i.to, i.a); break;
+            case Code::sincos:
+            case Code::sincos_poly:
+            case Code::sinhcosh:
+            case Code::sinhcosh_poly:
+                pair(i.to, i.a);
+                pair(i.to2, i.a);
+                break;
+            case Code::tan:
+            case Code::tan_poly:
+            case Code::tanh:
+            case Code::tanh_poly:
+                pair(i.to2, i.a);
+                pair(i.to, i.to);
+                break;
+            case Code::integral:
+            case Code::integral_poly:
+                pair(i.b, i.to);
+                need(size_place, i.a);  // for its variation
+                break;
+            case Code::atan2:
+                pair(i.c, i.to);
+                pair(i.a, i.b);
+                break;
+            case Code::pow:
+            case Code::pow_poly:
+                for (const std::uint32_t slot : {i.a, i.to}) need(size_place, slot), need(sum_place, slot);
+                break;
+            default: break;
+        }
+    }
+}
+
+template <class V>
+SeriesWorkspace<V>::SeriesWorkspace(const SeriesTape& tape, int max_order)
+    : program_(std::make_shared<const Program>(tape, max_order)),
+      tape_(&tape),
+      max_order_(max_order),
+      stride_(program_->stride),
+      data_(program_->size, V(0.0)),
+      side_(tape.switches_.size(), 0),
+      fixed_(tape.switches_.size(), 0),
+      chosen_(static_cast<std::size_t>(tape.choices_), program_->undefined_row),
+      power_(static_cast<std::size_t>(tape.powers_), -1) {
+    std::fill(data_.begin() + program_->undefined_row, data_.end(), undefined(V(0.0)));
 }
 
 template <class V>
@@ -170,13 +240,13 @@ void SeriesWorkspace<V>::prepare(std::span<const V> parameters) {
     SALTUS_EXPECT(parameters.size() == tape_->parameters_.size());
     for (const SeriesTape::Constant& c : tape_->constants_) {
         if constexpr (std::is_same_v<V, Interval>)
-            data_[offset_[c.slot]] = c.low <= c.high ? Interval(c.low, c.high) : Interval(c.value);
+            data_[offset(c.slot)] = c.low <= c.high ? Interval(c.low, c.high) : Interval(c.value);
         else
-            data_[offset_[c.slot]] = c.value;
+            data_[offset(c.slot)] = c.value;
     }
-    for (std::size_t i = 0; i < parameters.size(); ++i) data_[offset_[tape_->parameters_[i]]] = parameters[i];
+    for (std::size_t i = 0; i < parameters.size(); ++i) data_[offset(tape_->parameters_[i])] = parameters[i];
     V* const d = data_.data();
-    for (const auto& [i, op, number] : prepared_) d[i.to] = apply(op, d[i.a], d[i.b], d[i.c], number);
+    for (const auto& [i, op, number] : program_->prepared) d[i.to] = apply(op, d[i.a], d[i.b], d[i.c], number);
 }
 
 template <class V>
@@ -299,7 +369,7 @@ template <class V>
 void SeriesWorkspace<V>::evaluate_values() {
     using std::cosh, std::exp, std::hypot, std::sinh, std::sqrt, std::tan, std::tanh;
     V* const d = data_.data();
-    for (const ValueStep& v : values_) {
+    for (const ValueStep& v : program_->values) {
         const Step& i = v.step;
         switch (i.code) {
             case Code::value: d[i.to] = apply(v.op, d[i.a], d[i.b], d[i.c], v.number); break;
@@ -374,13 +444,13 @@ void SeriesWorkspace<V>::evaluate_values() {
             case Code::extremum: {
                 const int side = decide(d[i.c], v.op, v.number);  // +1 says a > b
                 const bool first = (side > 0) == (v.op == Op::max);
-                chosen_[i.aux] = side == uncertain ? undefined_row_ : (first ? i.a : i.b);
+                chosen_[i.aux] = side == uncertain ? program_->undefined_row : (first ? i.a : i.b);
                 d[i.to] = d[chosen_[i.aux]];
                 break;
             }
             case Code::choose: {
                 const int holds = truth(d[i.a]);
-                chosen_[i.aux] = holds == uncertain ? undefined_row_ : (holds != 0 ? i.b : i.c);
+                chosen_[i.aux] = holds == uncertain ? program_->undefined_row : (holds != 0 ? i.b : i.c);
                 d[i.to] = d[chosen_[i.aux]];
                 break;
             }
@@ -396,7 +466,7 @@ template <class V>
 void SeriesWorkspace<V>::evaluate_steps(const Step* i, int k) {
 #if SALTUS_SERIES_WIDE
     if constexpr (std::is_same_v<V, double>)
-        if (sums_) return wide::execute(i, k, data_.data(), stride_, chosen_.data(), power_.data());
+        if (program_->sums) return wide::execute(i, k, data_.data(), stride_, chosen_.data(), power_.data());
 #endif
     narrow::execute(i, k, data_.data(), stride_, chosen_.data(), power_.data());
 }
@@ -406,10 +476,11 @@ void SeriesWorkspace<V>::evaluate_order(int k) {
     SALTUS_EXPECT(0 <= k && k <= next_ && k <= max_order_);
     next_ = k + 1;
     if (k == 0) return evaluate_values();
-    for (const std::uint32_t row : weighted_variables_)
+    for (const std::uint32_t row : program_->weighted_variables)
         narrow::store(&data_[row], k, true, stride_, data_[row + static_cast<std::uint32_t>(k)]);
-    if (k <= tape_->highest_degree_) evaluate_steps(&polynomials_[first_polynomial_[static_cast<std::size_t>(k)]], k);
-    evaluate_steps(unlimited_.data(), k);
+    if (k <= tape_->highest_degree_)
+        evaluate_steps(&program_->polynomials[program_->first_polynomial[static_cast<std::size_t>(k)]], k);
+    evaluate_steps(program_->unlimited.data(), k);
 }
 
 template class SeriesWorkspace<double>;

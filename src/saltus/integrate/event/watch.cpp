@@ -101,7 +101,7 @@ void Watcher::measure(double t, const double* x) {
         for (const double f : d_.reactions()) forces = std::max(forces, std::abs(f));
         for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
     } else {
-        d_.evaluate_terms(t, x);  // gaps alone
+        d_.evaluate_velocities(t, x);  // gaps alone
     }
     measure_start(t, x, forces);
 }
@@ -482,68 +482,63 @@ const std::vector<Found>& Watcher::search(const ode::Dense& step, StepEnclosure*
     return found_;
 }
 
-/// Writes a quantity as polynomials in θ = τ/h to polynomials_, all of which are positive as long as the quantity is.
-/// Returns their number.
-std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, double noise, double h) {
+/// h^k for k = 0 … ode::max_degree.
+const double* Watcher::powers_of(double h) {
+    if (powers_[0] == 0.0 || powers_[1] != h) {
+        powers_[0] = 1.0;
+        for (std::size_t k = 1; k < std::size(powers_); ++k) powers_[k] = powers_[k - 1] * h;
+    }
+    return powers_;
+}
+
+/// Writes a quantity as polynomials in θ = τ/h to polynomials_, all of which are positive as long as the quantity is:
+/// their coefficients, at most the first `most`. Returns their number.
+std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, double noise, double h, int most) {
     using What = Watch::What;
     if (w.what == What::hold || w.what == What::jump) return 0;
-    if (w.what == What::trigger) {
-        Polynomial& p = polynomials_[0];
-        p.noise = noise;
-        p.size = series.trigger(w.element, p.c);
-        double power = d_.mode().sides[ix(w.element)];
-        for (int k = 0; k < p.size; ++k, power *= h) p.c[k] *= power;
-        return 1;
-    }
-    const ElementRows& rows = d_.elements()[ix(w.element)].rows;
-    const ElementMode& mode = d_.mode().elements[ix(w.element)];
+    const double* const power = powers_of(h);
     Polynomial &p = polynomials_[0], &second = polynomials_[1];
-    std::size_t count = 1;
     p.noise = noise;
-    const auto times = [](Polynomial& of, double factor) {
-        for (int k = 0; k < of.size; ++k) of.c[k] *= factor;
+    const auto take = [&](std::span<const double> c, double factor) -> std::size_t {
+        p.size = std::min(static_cast<int>(c.size()), most);
+        for (int k = 0; k < p.size; ++k) p.c[k] = c[ix(k)] * factor * power[k];
+        return 1;
     };
+    if (w.what == What::trigger) return take(series.trigger(w.element), d_.mode().sides[ix(w.element)]);
+    const int normal = d_.elements()[ix(w.element)].rows.normal;
+    const ElementMode& mode = d_.mode().elements[ix(w.element)];
     switch (w.what) {
-        case What::gap: p.size = series.position(rows.normal, p.c); break;
-        case What::depth:
-            p.size = series.position(rows.normal, p.c);
-            times(p, -1.0);
-            break;
-        case What::spring:
-            p.size = series.spring_force(w.element, p.c);
-            if (mode.pulls) times(p, -1.0);
-            break;
-        case What::force: p.size = series.reaction(rows.normal, p.c); break;
-        case What::reaction:
-            p.size = series.reaction(rows.normal, p.c);
-            times(p, mode.reaction_sign);
-            break;
-        case What::clutch: p.size = series.row_velocity(rows.normal, p.c); break;
+        case What::gap: return take(series.position(normal), 1.0);
+        case What::depth: return take(series.position(normal), -1.0);
+        case What::force: return take(series.reaction(normal), 1.0);
+        case What::reaction: return take(series.reaction(normal), mode.reaction_sign);
+        case What::clutch: return take(series.row_velocity(normal), 1.0);
+        case What::condition: return take(series.condition(w.element), mode.exists ? 1.0 : -1.0);
+        case What::spring: {
+            const int size = series.spring_force(w.element, second.c);
+            return take({second.c, ix(size)}, mode.pulls ? -1.0 : 1.0);
+        }
         case What::slip: {
             const FrictionPart& part = d_.parts()[ix(w.part)];
             const SlipDirection& direction = d_.mode().parts[ix(w.part)].direction;
-            p.size = series.row_velocity(part.row, p.c);
-            times(p, direction[0]);
+            take(series.row_velocity(part.row), direction[0]);
             for (int r = 1; r < part.size; ++r) {
-                series.row_velocity(part.row + r, second.c);
-                for (int k = 0; k < p.size; ++k) p.c[k] += direction[ix(r)] * second.c[k];
+                const std::span<const double> c = series.row_velocity(part.row + r);
+                for (int k = 0; k < p.size; ++k) p.c[k] += c[ix(k)] * direction[ix(r)] * power[k];
             }
-            break;
+            return 1;
         }
-        case What::reserve: count = reserve_polynomials(series, w); break;
-        case What::condition:
-            p.size = series.condition(w.element, p.c);
-            if (!mode.exists) times(p, -1.0);
-            break;
+        case What::reserve: {
+            const std::size_t count = reserve_polynomials(series, w, most);
+            for (std::size_t i = 0; i < count; ++i)
+                for (int k = 0; k < p.size; ++k) polynomials_[i].c[k] *= power[k];
+            return count;
+        }
         case What::hold:
         case What::trigger:
         case What::jump: break;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-        double power = 1.0;
-        for (int k = 0; k < polynomials_[i].size; ++k, power *= h) polynomials_[i].c[k] *= power;
-    }
-    return count;
+    return 0;
 }
 
 /// The reserve of a sticking part. A part with one row under a load N >= 0 has μN − λ and μN + λ. The load of a
@@ -551,15 +546,17 @@ std::size_t Watcher::polynomials(const ModeSeries& series, const Watch& w, doubl
 ///     (μ₁ μ₂ N)² − (μ₂ λ₁)² − (μ₁ λ₂)²,
 /// divided by the sum of the sizes of its roots at the start, so that it is about the reserve itself. For a disk a
 /// common factor μ² is left out.
-std::size_t Watcher::reserve_polynomials(const ModeSeries& series, const Watch& w) {
+std::size_t Watcher::reserve_polynomials(const ModeSeries& series, const Watch& w, int most) {
     const FrictionPart& part = d_.parts()[ix(w.part)];
     Polynomial &p = polynomials_[0], &second = polynomials_[1];
-    double load[ode::max_degree + 1], mu[2][ode::max_degree + 1], force[2][ode::max_degree + 1];
-    p.size = second.size = series.load(w.element, load);
-    const int size = p.size;
+    double mu[2][ode::max_degree + 1];
+    const double* const load = series.load(w.element).data();
+    const double* force[2] = {nullptr, nullptr};
+    const int size = std::min(static_cast<int>(series.load(w.element).size()), most);
+    p.size = second.size = size;
     second.noise = p.noise;
     for (int axis = 0; axis < 2; ++axis) series.friction_coefficient(w.part, axis, mu[axis]);
-    for (int r = 0; r < part.size; ++r) series.reaction(part.row + r, force[r]);
+    for (int r = 0; r < part.size; ++r) force[r] = series.reaction(part.row + r).data();
     // Coefficients of friction are often constant.
     const auto product = [size](const double* a, const double* b, double* out) {
         const bool constant = std::all_of(a + 1, a + size, [](double c) { return c == 0.0; });
@@ -692,14 +689,28 @@ void Watcher::restore_zeros() {
 
 double Watcher::estimate(const ModeSeries& series) {
     double first = std::numeric_limits<double>::infinity();
+    // A quantity that starts at zero up to its noise, or below, is divided by the time. One that only counts as
+    // starting at zero (starts_at_zero) may be as far from it as its whole motion.
+    const auto divided = [&](std::size_t watch, std::size_t i) {
+        const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
+        return c[0] <= zero_[watch] && c.size() > 1 ? c.subspan(1) : c;
+    };
+    constexpr int of_parabola = 4;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
-        const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0);
+        const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0, of_parabola);
+        double parabola[2] = {};
+        bool near = false;
         for (std::size_t i = 0; i < count; ++i) {
-            // A quantity that starts at zero is divided by the time.
-            std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
-            if ((watches_[k].starts_at_zero || c[0] <= zero_[k]) && c.size() > 1) c = c.subspan(1);
+            const std::span<const double> c = divided(k, i);
             const auto term = [&](std::size_t j) { return j < c.size() ? c[j] : 0.0; };
-            double tau = first_zero_of_parabola(term(0), term(1), term(2));
+            parabola[i] = first_zero_of_parabola(term(0), term(1), term(2));
+            near = near || parabola[i] < 2.0 * first;
+        }
+        if (!near) continue;
+        polynomials(series, watches_[k], zero_[k], 1.0);
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::span<const double> c = divided(k, i);
+            double tau = parabola[i];
             if (!(tau < 2.0 * first)) continue;
             // One step of Newton's method with all terms.
             double value = 0.0, slope = 0.0;

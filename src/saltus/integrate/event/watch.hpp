@@ -145,8 +145,10 @@ private:
         int size = 0;
         double noise = 0.0;
     };
-    std::size_t polynomials(const ModeSeries& series, const Watch& watch, double noise, double h);
-    std::size_t reserve_polynomials(const ModeSeries& series, const Watch& watch);
+    const double* powers_of(double h);
+    std::size_t polynomials(const ModeSeries& series, const Watch& watch, double noise, double h,
+                            int most = ode::max_degree + 1);
+    std::size_t reserve_polynomials(const ModeSeries& series, const Watch& watch, int most);
     struct WatchCrossing {
         ode::PossibleCrossing found;
         bool astray;
@@ -177,7 +179,8 @@ private:
     std::vector<std::vector<double>> values_;  // all quantities at these times
     std::size_t samples_ = 0;                  // how many of them belong to this step
     std::vector<ode::Root> roots_;
-    Polynomial polynomials_[2];  // of one quantity; the reserve of a sticking part can have two
+    Polynomial polynomials_[2];                // of one quantity; the reserve of a sticking part can have two
+    double powers_[ode::max_degree + 1] = {};  // powers_of
     std::vector<Found> found_, violated_;
     HoldProblem hold_;
     solvers::Workspace workspace_;

@@ -83,6 +83,7 @@ void Dynamics::reset() {
     mode_ = undecided_mode();
     terms_t_ = std::numeric_limits<double>::quiet_NaN();
     terms_x_.clear();
+    rates_stale_ = false;
     equations_.clear();
     equation_element_.clear();
     redundancy_ = Thresholds::least_redundancy;
@@ -147,17 +148,36 @@ bool Dynamics::friction_changes_shape() const {
 }
 
 void Dynamics::evaluate_terms(double t, const double* x) {
-    const bool known = t == terms_t_ && std::equal(terms_x_.begin(), terms_x_.end(), x, x + 2 * n_);
-    if (known) return;
-    evaluated_ = false;
+    if (!rates_stale_ && is_evaluated(t, x, 2 * n_)) return;
+    evaluated_ = rates_stale_ = false;
     terms_t_ = t;
     terms_x_.resize(2 * ix(n_));
     std::copy_n(x, 2 * n_, terms_x_.begin());
     model::evaluate(model_, workspace_, t, {x, ix(n_)}, {x + n_, ix(n_)}, terms_);
+    update_velocities(x);
+    update_coefficients(t, x);
+}
+
+void Dynamics::evaluate_velocities(double t, const double* x) {
+    if (is_evaluated(t, x, 2 * n_)) return;
+    if (!is_evaluated(t, x, n_)) return evaluate_terms(t, x);
+    rates_stale_ = true;
+    evaluated_ = false;
+    std::copy_n(x + n_, n_, terms_x_.begin() + n_);
+    update_velocities(x);
+    update_coefficients(t, x);
+}
+
+/// Whether the first `count` components of (q, u) are those of the terms.
+bool Dynamics::is_evaluated(double t, const double* x, int count) const {
+    return t == terms_t_ && !terms_x_.empty() && std::equal(x, x + count, terms_x_.begin());
+}
+
+/// γ = w·u + χ of all rows.
+void Dynamics::update_velocities(const double* x) {
     const model::Pattern& rows = model_.layout().rows;
     for (int r = 0; r < rows.rows; ++r)
         gamma_[ix(r)] = model::row_dot(rows, terms_.W, r, {x + n_, ix(n_)}) + terms_.chi[ix(r)];
-    update_coefficients(t, x);
 }
 
 std::span<const double> Dynamics::positions(double t, const double* q) {

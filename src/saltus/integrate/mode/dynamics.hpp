@@ -67,6 +67,9 @@ public:
 
     /// Terms of the model, row velocities and coefficients alone. Costs nothing if the state is that of the last call.
     void evaluate_terms(double t, const double* x);
+    /// The same without h and ζ, which may then belong to other velocities. Positions, M, W and χ depend on q and t
+    /// alone: after an impact this costs little.
+    void evaluate_velocities(double t, const double* x);
     /// Everything: terms, accelerations, reactions. False if M or the equations are singular. Costs nothing if state
     /// and mode are those of the last call.
     bool evaluate(double t, const double* x);
@@ -175,6 +178,8 @@ public:
 private:
     const FrictionPart& part_at(int part) const { return layout_.parts[static_cast<std::size_t>(part)]; }
     void settle(double t, const double* x);
+    bool is_evaluated(double t, const double* x, int count) const;
+    void update_velocities(const double* x);
     void update_coefficients(double t, const double* x);
     void update_parts();
     bool solve_equations();
@@ -191,6 +196,7 @@ private:
     model::Terms terms_;
     double terms_t_ = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> terms_x_;  // (q, u) of terms_ at terms_t_; empty if there is none
+    bool rates_stale_ = false;     // h and ζ belong to other velocities
     model::MassFactor mass_;
     solvers::DenseLU lu_;
     std::vector<double> coefficients_, gamma_, lambda_, load_, acceleration_, positions_;

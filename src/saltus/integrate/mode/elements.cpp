@@ -145,7 +145,9 @@ bool shape_orthotropic(FrictionPart& part, const model::Friction& f, std::span<c
 
 SystemMode initial_mode(const ElementsAndParts& layout) {
     using trajectory::ElementKind;
-    SystemMode mode{std::vector<ElementMode>(layout.elements.size()), std::vector<FrictionMode>(layout.parts.size())};
+    SystemMode mode;
+    mode.elements.assign(layout.elements.size(), {});
+    mode.parts.assign(layout.parts.size(), {});
     for (std::size_t i = 0; i < mode.elements.size(); ++i) {
         const ElementKind kind = layout.elements[i].rows.kind;
         mode.elements[i].active = kind == ElementKind::constraint || kind == ElementKind::slider;

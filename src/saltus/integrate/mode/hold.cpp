@@ -16,14 +16,17 @@ using solvers::Law;
 using solvers::LawKind;
 using trajectory::ElementKind;
 
-std::vector<int> rows_of(const FrictionPart& part) {
-    std::vector<int> rows;
+void append_rows(const FrictionPart& part, ShortVector<int, 6>& rows) {
     for (int r = 0; r < part.size; ++r) rows.push_back(part.row + r);
+}
+ShortVector<int, 6> rows_of(const FrictionPart& part) {
+    ShortVector<int, 6> rows;
+    append_rows(part, rows);
     return rows;
 }
 
 /// The law of a normal row followed by the undecided parts of its friction: sliding, drilling, rolling.
-Law law_of_parts(const std::vector<const FrictionPart*>& parts) {
+Law law_of_parts(const ShortVector<const FrictionPart*, 3>& parts) {
     Law law = plain_law(LawKind::unilateral);
     if (parts.empty()) return law;
     const FrictionPart& first = *parts[0];
@@ -120,11 +123,10 @@ void HoldProblem::collect_contact(const Dynamics& d, const std::vector<char>& un
     if (block.parts.size() == 2)
         std::stable_sort(block.parts.begin(), block.parts.end(),
                          [&](int a, int b) { return d.parts()[ix(a)].size > d.parts()[ix(b)].size; });
-    std::vector<const FrictionPart*> list;
+    ShortVector<const FrictionPart*, 3> list;
     for (const int k : block.parts) {
         list.push_back(&d.parts()[ix(k)]);
-        const std::vector<int> rows = rows_of(d.parts()[ix(k)]);
-        block.rows.insert(block.rows.end(), rows.begin(), rows.end());
+        append_rows(d.parts()[ix(k)], block.rows);
     }
     blocks.push_back(std::move(block));
     problem.laws.push_back(law_of_parts(list));
@@ -132,13 +134,11 @@ void HoldProblem::collect_contact(const Dynamics& d, const std::vector<char>& un
 
 /// Friction on constraints is bounded by the reaction, |λ_T| <= μ|ν|. The row of ν is known once all other blocks are.
 void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::vector<char>& undecided) {
-    if (blocks.empty()) return;
-    int count = 0;
-    std::vector<int> first;
-    for (const Block& b : blocks) first.push_back(count), count += static_cast<int>(b.rows.size());
+    int next = 0;
     for (std::size_t b = 0, own = blocks.size(); b < own; ++b) {
-        const int element = blocks[b].element;
+        const int element = blocks[b].element, first = next;
         const ElementLayout& e = d.elements()[ix(element)];
+        next += static_cast<int>(blocks[b].rows.size());
         if (e.rows.kind != ElementKind::constraint) continue;
         for (const int k : e.part_numbers()) {
             if (undecided[ix(k)] == 0) continue;
@@ -146,7 +146,7 @@ void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::
             const FrictionPart& part = d.parts()[ix(k)];
             law.mu = part.mu_static;
             if (part.shape == FrictionPart::Shape::ellipse) law.mu_second = part.mu_second;
-            law.row = first[b];
+            law.row = first;
             blocks.push_back({element, rows_of(part), {k}, false});
             problem.laws.push_back(law);
         }
@@ -167,17 +167,16 @@ void HoldProblem::number_rows() {
 void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<const double> free) {
     const model::Pattern& W = d.model().layout().rows;
     const auto n = ix(d.size());
-    const int count = rows();
     problem.q.clear();
-    if (count == 0) return;
-    Matrix D(count, count);
-    std::vector<double> force(n);
-    int column = 0;
+    if (rows() == 0) return;
+    columns_.assign(n * rows_.size(), 0.0);
+    double* next = columns_.data();
     for (const Block& b : blocks) {
         const ElementLayout& e = d.elements()[ix(b.element)];
         const double sign = mode.elements[ix(b.element)].reaction_sign;
         for (const int row : b.rows) {
-            std::fill(force.begin(), force.end(), 0.0);
+            const std::span<double> force(next, n);
+            next += n;
             const auto add = [&](int r, double factor) {
                 for (int k = W.start[ix(r)]; k < W.start[ix(r) + 1]; ++k)
                     force[ix(W.column[ix(k)])] += factor * d.terms().W[ix(k)];
@@ -191,11 +190,15 @@ void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<
                 for (int r = 0; r < part.size; ++r) add(part.row + r, -sign * gradient[r]);
             }
             d.mass().solve(force);
-            for (int i = 0; i < count; ++i) D(i, column) = model::row_dot(W, d.terms().W, rows_[ix(i)], force);
-            ++column;
         }
     }
-    problem.W = solvers::BlockMatrix::from_dense(D, sizes_);
+    problem.W.set_full(sizes_);
+    double* value = problem.W.values.data();
+    for (std::size_t a = 0; a < blocks.size(); ++a)
+        for (std::size_t b = 0; b < blocks.size(); ++b)
+            for (const int row : blocks[a].rows)
+                for (int k = 0; k < sizes_[b]; ++k)
+                    *value++ = model::row_dot(W, d.terms().W, row, {columns_.data() + ix(first_[b] + k) * n, n});
     for (const int row : rows_)
         problem.q.push_back(model::row_dot(W, d.terms().W, row, free) + d.terms().zeta[ix(row)]);
 }

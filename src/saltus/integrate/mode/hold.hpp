@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "saltus/base/short_vector.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 
 namespace saltus::integrate {
@@ -17,10 +18,10 @@ class HoldProblem {
 public:
     /// A block of rows under one law.
     struct Block {
-        int element;             ///< number of the element that the block belongs to
-        std::vector<int> rows;   ///< numbers of its rows in the model
-        std::vector<int> parts;  ///< undecided friction parts, in the order of their rows
-        bool normal;             ///< the first row is the normal of the element
+        int element;                ///< number of the element that the block belongs to
+        ShortVector<int, 6> rows;   ///< numbers of its rows in the model
+        ShortVector<int, 3> parts;  ///< undecided friction parts, in the order of their rows
+        bool normal;                ///< the first row is the normal of the element
     };
 
     /// Collects the blocks: all constraints, contacts and clutches with `closed`, and friction parts with `undecided`,
@@ -44,6 +45,7 @@ private:
     void number_rows();
 
     std::vector<int> rows_, first_, sizes_;
+    std::vector<double> columns_;  // M⁻¹F
 };
 
 }  // namespace saltus::integrate

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <array>
-#include <vector>
+
+#include "saltus/base/short_vector.hpp"
 
 namespace saltus::integrate {
 
@@ -40,10 +41,10 @@ struct FrictionMode {
 /// The mode of a system: the discrete state that is constant on a smooth arc and changes at events. A value: it can be
 /// copied, compared and recorded. Dynamics turns a mode into equations of motion; ModeChange chooses the next mode.
 struct SystemMode {
-    std::vector<ElementMode> elements;  ///< in the order of Dynamics::elements()
-    std::vector<FrictionMode> parts;    ///< in the order of Dynamics::parts()
+    ShortVector<ElementMode, 4> elements;  ///< in the order of Dynamics::elements()
+    ShortVector<FrictionMode, 4> parts;    ///< in the order of Dynamics::parts()
     /// Per jump of the model: the sign, 1 or −1, that its quantity `when` has in this mode.
-    std::vector<signed char> sides{};
+    ShortVector<signed char, 4> sides{};
 
     bool operator==(const SystemMode&) const = default;
 };

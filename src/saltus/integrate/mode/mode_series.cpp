@@ -17,11 +17,11 @@ namespace {
 
 using trajectory::ElementKind;
 
-/// How many modes are remembered by their equations. These take some kilobytes per coordinate. A motion with more modes
-/// makes some of them again.
-std::size_t max_kept_equations(int coordinates) {
-    constexpr int kept_coordinates = 4000;
-    return ix(std::max(1, kept_coordinates / std::max(1, coordinates)));
+/// How many modes are remembered with their equations. These take some kilobytes per coordinate. A motion with more
+/// modes makes some of them again.
+std::size_t max_kept_modes(int coordinates) {
+    constexpr int kept_coordinates = 4000, most = 64;
+    return ix(std::clamp(kept_coordinates / std::max(1, coordinates), 1, most));
 }
 
 }  // namespace
@@ -33,67 +33,110 @@ void ModeSeries::reset() {
     factorised_ = false;
     energy_scale_ = last_step_ = 0.0;
     release_ = {};
+    for (const auto& program : programs_) program->decay.forget();
 }
 
 bool ModeSeries::begin_mode(std::span<const char> watched) {
-    const SystemMode& mode = d_.mode();
     if (d_.coarse()) return false;
-    if (equations_ != nullptr && mode == mode_ && redundant_ == d_.redundant() &&
-        std::equal(watched.begin(), watched.end(), watched_.begin(), watched_.end()))
-        return true;
-    equations_ = nullptr;
-    redundant_ = d_.redundant();
-    mode_ = mode;
-    watched_.assign(watched.begin(), watched.end());
-    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
-        const FrictionPart& part = d_.parts()[k];
-        const bool active = mode.elements[ix(part.element)].active;
-        if (active && mode.parts[k].slips && part.shape == FrictionPart::Shape::patch) return false;
+    key_of_mode(watched);
+    if (p_ != nullptr && p_->key == key_) return true;
+    const auto same = [&](const auto& program) { return program->key == key_; };
+    const auto found = std::find_if(programs_.begin(), programs_.end(), same);
+    p_ = nullptr;
+    if (found == programs_.end()) {
+        std::unique_ptr<Program> program = make_program(watched);
+        if (!program) return false;
+        if (programs_.size() >= max_kept_modes(d_.size())) programs_.erase(programs_.begin());
+        p_ = programs_.emplace_back(std::move(program)).get();
+        make_room();
+    } else {
+        p_ = found->get();
     }
-    if (!choose_equations(watched)) return false;
-    const model::Layout& layout = d_.model().layout();
-    const auto resize = [&](std::vector<double>& of, int count) { of.resize(ix(count) * stride); };
-    resize(a_, d_.size());
-    resize(lambda_, layout.row_count());
-    resize(gamma_, layout.row_count());
-    resize(gradient_, gradients_per_slip * static_cast<int>(slips_.size()));
-    resize(vectors_, vectors_per_slip * static_cast<int>(slips_.size()));
-    resize(load_, static_cast<int>(loads_.size()));
-    resize(work_, 1);
-    const std::size_t n = ix(d_.size()), m = rows_.size();
-    mass_values_.resize(layout.mass.size());
-    free_.resize(n);
-    q_radius_.resize(n);
-    u_radius_.resize(n);
-    a_size_.resize(n);
-    lambda_size_.resize(ix(layout.row_count()));
-    columns_.resize(n * m);
-    right_.resize(m);
-    misfit_.assign(stride, 0.0);
-    multiplier_.resize(m);
-    diagonal_ = layout.mass.size() == n;
-    free_flight_ =
-        diagonal_ && equations_->mass_constant && force_rows_.empty() && moving_rows_.empty() && loads_.empty();
-    works_ = equations_->applied != nullptr || !force_rows_.empty();
-    if (!mass_ && !diagonal_) mass_ = std::make_unique<model::MassFactor>(layout.mass);
-    inverse_mass_.resize(n);
-    factorised_ = false;
+    equations_ = p_->equations.get();
+    redundant_ = d_.redundant();
+    diagonal_ = mass_values_.size() == ix(d_.size());
+    free_flight_ = diagonal_ && equations_->mass_constant && p_->force_rows.empty() && p_->moving_rows.empty() &&
+                   p_->loads.empty();
+    works_ = equations_->applied != nullptr || !p_->force_rows.empty();
+    small_ = !diagonal_ && d_.size() <= SmallMass::max_size;
+    if (!mass_ && !diagonal_ && !small_) mass_ = std::make_unique<model::MassFactor>(d_.model().layout().mass);
+    right_.resize(p_->rows.size());
+    multiplier_.resize(p_->rows.size());
+    if (redundant_) misfit_.assign(stride, 0.0);
+    factorised_ = factorised_ && equations_->mass_constant;
     provable_ = infinity;
     return true;
 }
 
-/// Collects the equations, slipping parts and known loads of the mode, and the terms that they need.
-bool ModeSeries::choose_equations(std::span<const char> watched) {
+/// Everything that decides which equations a mode has, in key_. They do not depend on directions of slip.
+void ModeSeries::key_of_mode(std::span<const char> watched) {
+    const SystemMode& mode = d_.mode();
+    key_.assign(watched.begin(), watched.end());
+    key_.push_back(d_.redundant() ? 1 : 0);
+    for (const ElementMode& e : mode.elements)
+        key_.push_back(static_cast<char>((e.active ? 1 : 0) + (e.reaction_sign < 0.0 ? 2 : 0)));
+    for (const FrictionMode& part : mode.parts) key_.push_back(part.slips ? 1 : 0);
+}
+
+/// Makes the memory of the expansion large enough for the program.
+void ModeSeries::make_room() {
+    const model::Layout& layout = d_.model().layout();
+    const auto grow = [](std::vector<double>& of, std::size_t size) {
+        if (of.size() < size) of.resize(size);
+    };
+    const std::size_t n = ix(d_.size()), m = p_->rows.size(), rows = ix(layout.row_count()), slips = p_->slips.size();
+    for (std::vector<double>* const of : {&a_, &a_sum_}) grow(*of, n * stride);
+    for (std::vector<double>* const of : {&lambda_, &gamma_}) grow(*of, rows * stride);
+    for (std::vector<double>* const of : {&work_, &lambda_sum_, &power_}) grow(*of, stride);
+    grow(gradient_, gradients_per_slip * slips * stride);
+    grow(vectors_, vectors_per_slip * slips * stride);
+    grow(load_, p_->loads.size() * stride);
+    grow(mass_values_, layout.mass.size());
+    for (std::vector<double>* const of : {&free_, &q_radius_, &u_radius_, &a_size_, &force_residual_, &inverse_mass_})
+        grow(*of, n);
+    for (std::vector<double>* const of : {&lambda_size_, &lambda_error_}) grow(*of, rows);
+    grow(row_residual_, m);
+    grow(columns_, n * m);
+}
+
+/// Finds what takes part in the mode. Null if it cannot be expanded.
+std::unique_ptr<ModeSeries::Program> ModeSeries::make_program(std::span<const char> watched) const {
+    const SystemMode& mode = d_.mode();
+    for (std::size_t k = 0; k < mode.parts.size(); ++k) {
+        const FrictionPart& part = d_.parts()[k];
+        const bool active = mode.elements[ix(part.element)].active;
+        if (active && mode.parts[k].slips && part.shape == FrictionPart::Shape::patch) return nullptr;
+    }
+    auto program = std::make_unique<Program>();
+    program->key = key_;
+    program->needs = choose_equations(watched, *program);
+    const auto same = [&](const auto& other) { return other->needs == program->needs; };
+    if (const auto found = std::find_if(programs_.begin(), programs_.end(), same); found != programs_.end())
+        program->equations = (*found)->equations;
+    else
+        program->equations = d_.model().system->series(program->needs, d_.model().p);
+    if (!program->equations) return nullptr;
+    const bool springs =
+        std::any_of(program->loads.begin(), program->loads.end(), [](const KnownLoad& l) { return l.row >= 0; });
+    if (springs || program->slips_in_a_plane)
+        program->motion_degree = model::SeriesEquations::unlimited_degree;
+    else
+        program->motion_degree = program->equations->motion_degree();
+    program->linear = program->equations->transparent() && !program->slips_in_a_plane;
+    program->decay = SeriesDecay(program->linear ? SeriesDecay::Kind::exponential : SeriesDecay::Kind::geometric);
+    complete_slips(*program);
+    collect_entries(*program);
+    return program;
+}
+
+/// Collects the equations, slipping parts and known loads of the mode. Returns the terms that they need.
+model::SeriesNeeds ModeSeries::choose_equations(std::span<const char> watched, Program& program) const {
     const model::Mechanics& model = d_.model();
     const model::Layout& layout = model.layout();
     const SystemMode& mode = d_.mode();
-    rows_.assign(d_.equation_rows().begin(), d_.equation_rows().end());
-    equation_sign_.assign(rows_.size(), 1.0);
-    slips_.clear();
-    slips_in_a_plane_ = false;
-    loads_.clear();
-    moving_rows_.clear();
-    force_rows_ = rows_;
+    program.rows.assign(d_.equation_rows().begin(), d_.equation_rows().end());
+    program.equation_sign.assign(program.rows.size(), 1.0);
+    program.force_rows = program.rows;
     model::SeriesNeeds needs{{watched.begin(), watched.end()},
                              std::vector<char>(ix(layout.row_count()), 0),
                              std::vector<char>(ix(layout.coefficients), 0),
@@ -102,30 +145,30 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
         if (c != model::no_coefficient) needs.coefficients[ix(c)] = 1;
     };
     for (const model::Jump& jump : model.jumps) want(jump.when);
-    for (std::size_t k = 0; k < rows_.size(); ++k)
+    for (std::size_t k = 0; k < program.rows.size(); ++k)
         if (const int owner = d_.equation_owner(static_cast<int>(k)); owner >= 0)
-            equation_sign_[k] = mode.elements[ix(owner)].reaction_sign;
+            program.equation_sign[k] = mode.elements[ix(owner)].reaction_sign;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
         const int element = static_cast<int>(i);
         const bool clutch = e.rows.kind == ElementKind::clutch;
         if (e.rows.kind == ElementKind::contact) want(model.contacts[ix(e.rows.index)].condition);
-        if (clutch && !mode.elements[i].active) moving_rows_.push_back(e.rows.normal);
+        if (clutch && !mode.elements[i].active) program.moving_rows.push_back(e.rows.normal);
         if (!mode.elements[i].active) continue;
         int equation = -1;
         if (e.rows.kind == ElementKind::slider) {
-            loads_.push_back({element, -1});
+            program.loads.push_back({element, -1});
             want(model.sliders[ix(e.rows.index)].normal_force);
         } else if (d_.compliant() && e.rows.kind == ElementKind::contact) {
-            loads_.push_back({element, e.rows.normal});
-            moving_rows_.push_back(e.rows.normal);
-            force_rows_.push_back(e.rows.normal);
+            program.loads.push_back({element, e.rows.normal});
+            program.moving_rows.push_back(e.rows.normal);
+            program.force_rows.push_back(e.rows.normal);
             needs.positions[ix(e.rows.normal)] = 1;
             want(model.contacts[ix(e.rows.index)].penalty_k);
             want(model.contacts[ix(e.rows.index)].penalty_d);
         } else {
-            for (std::size_t k = 0; k < rows_.size(); ++k)
-                if (rows_[k] == e.rows.normal) equation = static_cast<int>(k);
+            for (std::size_t k = 0; k < program.rows.size(); ++k)
+                if (program.rows[k] == e.rows.normal) equation = static_cast<int>(k);
         }
         const model::Friction* const friction = friction_of(model, e.rows);
         for (const int p : e.part_numbers()) {
@@ -136,48 +179,66 @@ bool ModeSeries::choose_equations(std::span<const char> watched) {
             want(friction->radius[0]);
             want(friction->radius[1]);
             if (!mode.parts[ix(p)].slips) continue;
-            slips_.push_back({p, element, equation, false, {nullptr, nullptr}, nullptr});
-            slips_in_a_plane_ = slips_in_a_plane_ || part.size > 1;
+            program.slips.push_back({p, element, equation, false, {nullptr, nullptr}, nullptr});
+            program.slips_in_a_plane = program.slips_in_a_plane || part.size > 1;
             for (int r = 0; r < part.size; ++r) {
-                moving_rows_.push_back(part.row + r);
-                force_rows_.push_back(part.row + r);
+                program.moving_rows.push_back(part.row + r);
+                program.force_rows.push_back(part.row + r);
             }
         }
     }
-    for (const int row : force_rows_) needs.rows[ix(row)] = 1;
-    for (const int row : moving_rows_) needs.rows[ix(row)] = 1;
+    for (const int row : program.force_rows) needs.rows[ix(row)] = 1;
+    for (const int row : program.moving_rows) needs.rows[ix(row)] = 1;
+    return needs;
+}
 
-    const auto same = [&](const auto& made) { return made.first == needs; };
-    auto found = std::find_if(made_.begin(), made_.end(), same);
-    if (found == made_.end()) {
-        auto equations = model.system->series(needs, model.p);
-        if (!equations) return false;
-        if (made_.size() >= max_kept_equations(d_.size())) made_.erase(made_.begin());
-        made_.emplace_back(std::move(needs), std::move(equations));
-        found = std::prev(made_.end());
-    }
-    equations_ = found->second.get();
-    const bool springs = std::any_of(loads_.begin(), loads_.end(), [](const KnownLoad& l) { return l.row >= 0; });
-    motion_degree_ =
-        springs || slips_in_a_plane_ ? model::SeriesEquations::unlimited_degree : equations_->motion_degree();
-
-    for (SlipPart& s : slips_) {
+/// The series of the coefficients of the slipping parts.
+void ModeSeries::complete_slips(Program& program) const {
+    const model::SeriesEquations& equations = *program.equations;
+    for (SlipPart& s : program.slips) {
         const ElementRows& rows = d_.elements()[ix(s.element)].rows;
-        const model::Friction& friction = *friction_of(model, rows);
+        const model::Friction& friction = *friction_of(d_.model(), rows);
         const FrictionPart& part = d_.parts()[ix(s.part)];
         const auto constant = [&](model::Coefficient c) {
-            return c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0;
+            return c == model::no_coefficient || equations.coefficient_constant[ix(c)] != 0;
         };
-        for (std::size_t axis = 0; axis < 2; ++axis) s.mu[axis] = equations_->coefficients[ix(part.axes[axis])];
+        for (std::size_t axis = 0; axis < 2; ++axis) s.mu[axis] = equations.coefficients[ix(part.axes[axis])];
         bool mu_constant = constant(part.axes[0]) && constant(part.axes[1]);
         if (friction.law == model::FrictionLaw::rolling && part.row > friction.first_row) {
             const model::Coefficient radius = friction.radius[part.size == 1 ? 0 : 1];
-            s.radius = equations_->coefficients[ix(radius)];
+            s.radius = equations.coefficients[ix(radius)];
             mu_constant = mu_constant && constant(radius);
         }
         s.constant = part.size == 1 && mu_constant;
     }
-    return true;
+}
+
+/// The entries of W of all rows that take part, and those of M that vary.
+void ModeSeries::collect_entries(Program& program) const {
+    const model::SeriesEquations& equations = *program.equations;
+    const model::Pattern& W = d_.model().layout().rows;
+    std::size_t count = 0;
+    for (const std::vector<int>* const rows : {&program.force_rows, &program.moving_rows})
+        for (const int row : *rows) count += ix(W.start[ix(row) + 1] - W.start[ix(row)]);
+    program.entries.reserve(count);  // the rows refer to them
+    const auto add = [&](int row) {
+        const std::size_t first = program.entries.size();
+        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
+            program.entries.push_back({equations.W[ix(e)], W.column[ix(e)], e, equations.W_constant[ix(e)] != 0});
+        const bool constant = !equations.chi_constant.empty() && equations.chi_constant[ix(row)] != 0;
+        return Row{row,
+                   equations.chi[ix(row)],
+                   equations.zeta[ix(row)],
+                   constant,
+                   {program.entries.data() + first, program.entries.size() - first}};
+    };
+    for (const int row : program.force_rows) program.forces.push_back(add(row));
+    for (const int row : program.moving_rows) program.moving.push_back(add(row));
+    const model::Pattern& M = d_.model().layout().mass;
+    for (int i = 0; i < M.rows && !equations.mass_constant; ++i)
+        for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e)
+            if (equations.M_constant.empty() || equations.M_constant[ix(e)] == 0)
+                program.mass.push_back({equations.M[ix(e)], i, M.column[ix(e)], e});
 }
 
 bool ModeSeries::expand(double t, const double* x, int order) {
@@ -196,8 +257,8 @@ bool ModeSeries::expand(double t, const double* x, int order) {
 
 bool ModeSeries::extend(int order) {
     const int n = d_.size();
-    exact_ = motion_degree_ <= order;
-    if (exact_) order = motion_degree_;
+    exact_ = p_->motion_degree <= order;
+    if (exact_) order = p_->motion_degree;
     order_ = order;
     double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
     double probe = 0.0;  // not a number as soon as some acceleration of a free flight is not finite
@@ -216,8 +277,8 @@ bool ModeSeries::extend(int order) {
             work_[ix(k + 1)] = works_ ? power(k) * next : 0.0;
             continue;
         }
-        if (!slips_.empty()) slip_gradients(k);
-        if (!loads_.empty()) known_loads(k);
+        if (!p_->slips.empty()) slip_gradients(k);
+        if (!p_->loads.empty()) known_loads(k);
         if (k == 0 && !factorise()) return false;
         if (!solve_order(k)) return false;
         for (int i = 0; i < n; ++i) {
@@ -240,27 +301,27 @@ void ModeSeries::evaluate_terms(int k) {
     if (k <= evaluated_order_) return;
     evaluated_order_ = k;
     equations_->evaluate_order(k);
-    if (!moving_rows_.empty()) velocities(k);
+    if (!p_->moving_rows.empty()) velocities(k);
 }
 
 /// Order k of γ = w·u + χ of the rows that move.
 void ModeSeries::velocities(int k) {
-    const model::Pattern& W = d_.model().layout().rows;
-    for (const int row : moving_rows_) {
-        double sum = equations_->chi[ix(row)][k];
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const double *const w = equations_->W[ix(e)], *const u = equations_->u[ix(W.column[ix(e)])];
-            sum += equations_->W_constant[ix(e)] != 0 ? w[0] * u[k] : convolution(w, u, k);
+    double* const* const velocity = equations_->u.data();
+    for (const Row& row : p_->moving) {
+        double sum = row.chi[k];
+        for (const Entry& e : row.entries) {
+            const double* const u = velocity[e.column];
+            sum += e.constant ? e.w[0] * u[k] : convolution(e.w, u, k);
         }
-        series(gamma_, row)[k] = sum;
+        series(gamma_, row.row)[k] = sum;
     }
 }
 
 /// Order k of ∇σ of the slipping parts. One row: ±μ. Two rows: ∇σ_i = a_i w_i/|w| with w_i = a_i γ_i for an ellipse
 /// with the semi-axes a_i; for a disk w = γ and a_i = μ.
 void ModeSeries::slip_gradients(int k) {
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        const SlipPart& slip = slips_[s];
+    for (std::size_t s = 0; s < p_->slips.size(); ++s) {
+        const SlipPart& slip = p_->slips[s];
         const FrictionPart& part = d_.parts()[ix(slip.part)];
         if (part.size == 1) {
             const double mu = slip.radius == nullptr ? slip.mu[0][k] : convolution(slip.mu[0], slip.radius, k);
@@ -292,8 +353,8 @@ void ModeSeries::slip_gradients(int k) {
 /// Order k of the loads that the state determines: forces of sliders and of springs.
 void ModeSeries::known_loads(int k) {
     const model::Mechanics& model = d_.model();
-    for (std::size_t l = 0; l < loads_.size(); ++l) {
-        const KnownLoad& known = loads_[l];
+    for (std::size_t l = 0; l < p_->loads.size(); ++l) {
+        const KnownLoad& known = p_->loads[l];
         const ElementRows& rows = d_.elements()[ix(known.element)].rows;
         double* const load = series(load_, static_cast<int>(l));
         if (known.row < 0) {
@@ -320,20 +381,22 @@ double ModeSeries::spring_force(int element, int k) const {
 
 /// Order k of u̇ and of all reactions. Everything of lower order is known.
 bool ModeSeries::solve_order(int k) {
-    const model::Pattern& M = d_.model().layout().mass;
     const int n = d_.size();
     for (int i = 0; i < n; ++i) free_[ix(i)] = equations_->h[ix(i)][k];
-    if (!equations_->mass_constant && k > 0)
-        for (int i = 0; i < n; ++i)
-            for (int e = M.start[ix(i)]; e < M.start[ix(i) + 1]; ++e) {
-                if (!equations_->M_constant.empty() && equations_->M_constant[ix(e)] != 0) continue;
-                const int j = M.column[ix(e)];
-                free_[ix(i)] -= convolution(equations_->M[ix(e)], series(a_, j), k, 1);
-                if (i != j) free_[ix(j)] -= convolution(equations_->M[ix(e)], series(a_, i), k, 1);
+    if (k > 0)
+        for (const MassEntry& m : p_->mass) {
+            if (m.i == m.j) {
+                free_[ix(m.i)] -= convolution(m.c, series(a_, m.i), k, 1);
+                continue;
             }
-    if (!force_rows_.empty()) add_row_forces(k);
+            const TwoConvolutions products = two_convolutions(m.c, series(a_, m.j), series(a_, m.i), k, 1);
+            free_[ix(m.i)] -= products.first;
+            free_[ix(m.j)] -= products.second;
+        }
+    if (!p_->force_rows.empty()) add_row_forces(k);
     solve_mass(free_);
     if (k == 0) {
+        const model::Pattern& M = d_.model().layout().mass;
         force_scale_ = acceleration_scale_ = 0.0;
         double kinetic = 0.0;
         for (int i = 0; i < n; ++i) {
@@ -344,7 +407,7 @@ bool ModeSeries::solve_order(int k) {
         energy_scale_ = std::max({energy_scale_, kinetic, std::abs(work_[0])});
         for (const double a : free_) acceleration_scale_ = std::max(acceleration_scale_, std::abs(a));
     }
-    if (!rows_.empty()) {
+    if (!p_->rows.empty()) {
         row_defects(k);
         if (!solve_multipliers(k)) return false;
         add_multipliers(k);
@@ -355,48 +418,45 @@ bool ModeSeries::solve_order(int k) {
             add_multipliers(k);
         }
     }
-    bool finite = true;
+    double probe = 0.0;  // not a number if some acceleration is not finite
     for (int i = 0; i < n; ++i) {
         series(a_, i)[k] = free_[ix(i)];
-        finite = finite && std::isfinite(free_[ix(i)]);
+        probe += 0.0 * free_[ix(i)];
     }
-    return finite;
+    return probe == 0.0;
 }
 
 /// Adds order k of Σ w_r λ_r to free_, without the part w_0 λ_k of reactions that are not known yet.
 void ModeSeries::add_row_forces(int k) {
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        const SlipPart& slip = slips_[s];
+    for (std::size_t s = 0; s < p_->slips.size(); ++s) {
+        const SlipPart& slip = p_->slips[s];
         const FrictionPart& part = d_.parts()[ix(slip.part)];
         for (int r = 0; r < part.size; ++r) {
             double value = 0.0;
             if (slip.equation >= 0) {  // known but for −∇σ_0 λ_k
                 if (!slip.constant && k > 0)
-                    value = -equation_sign_[ix(slip.equation)] *
-                            convolution(gradient(s, r), series(lambda_, rows_[ix(slip.equation)]), k, 1);
+                    value = -p_->equation_sign[ix(slip.equation)] *
+                            convolution(gradient(s, r), series(lambda_, p_->rows[ix(slip.equation)]), k, 1);
             } else {
                 value = -convolution(gradient(s, r), series(load_, load_of(slip.element)), k);
             }
             series(lambda_, part.row + r)[k] = value;
         }
     }
-    for (std::size_t l = 0; l < loads_.size(); ++l)
-        if (loads_[l].row >= 0) series(lambda_, loads_[l].row)[k] = series(load_, static_cast<int>(l))[k];
-    for (const int row : rows_) series(lambda_, row)[k] = 0.0;
-    const model::Pattern& W = d_.model().layout().rows;
-    for (const int row : force_rows_) {
-        const double* const lambda = series(lambda_, row);
-        for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
-            const double* const w = equations_->W[ix(e)];
-            free_[ix(W.column[ix(e)])] +=
-                equations_->W_constant[ix(e)] != 0 ? w[0] * lambda[k] : convolution(w, lambda, k);
-        }
+    for (std::size_t l = 0; l < p_->loads.size(); ++l)
+        if (p_->loads[l].row >= 0) series(lambda_, p_->loads[l].row)[k] = series(load_, static_cast<int>(l))[k];
+    for (const int row : p_->rows) series(lambda_, row)[k] = 0.0;
+    double* const force = free_.data();
+    for (const Row& row : p_->forces) {
+        const double* const lambda = series(lambda_, row.row);
+        for (const Entry& e : row.entries)
+            force[e.column] += e.constant ? e.w[0] * lambda[k] : convolution(e.w, lambda, k);
     }
 }
 
 int ModeSeries::load_of(int element) const {
-    for (std::size_t l = 0; l < loads_.size(); ++l)
-        if (loads_[l].element == element) return static_cast<int>(l);
+    for (std::size_t l = 0; l < p_->loads.size(); ++l)
+        if (p_->loads[l].element == element) return static_cast<int>(l);
     return -1;
 }
 
@@ -404,15 +464,12 @@ int ModeSeries::load_of(int element) const {
 /// work on the system with w·u = γ − χ, as in Dynamics::derivative. Rows that hold have γ = 0.
 double ModeSeries::power(int k) const {
     double sum = equations_->applied != nullptr ? equations_->applied[k] - equations_->damping[k] : 0.0;
-    const auto against_obstacle = [&](int row) {
-        const double *const lambda = series(lambda_, row), *const chi = equations_->chi[ix(row)];
-        const bool constant = !equations_->chi_constant.empty() && equations_->chi_constant[ix(row)] != 0;
-        return constant ? lambda[k] * chi[0] : convolution(lambda, chi, k);
-    };
-    for (const int row : rows_) sum -= against_obstacle(row);
-    for (std::size_t i = rows_.size(); i < force_rows_.size(); ++i) {
-        const int row = force_rows_[i];
-        sum += convolution(series(lambda_, row), series(gamma_, row), k) - against_obstacle(row);
+    const std::size_t held = p_->rows.size();
+    for (std::size_t i = 0; i < p_->forces.size(); ++i) {
+        const Row& row = p_->forces[i];
+        const double* const lambda = series(lambda_, row.row);
+        if (i >= held) sum += convolution(lambda, series(gamma_, row.row), k);
+        sum -= row.chi_constant ? lambda[k] * row.chi[0] : convolution(lambda, row.chi, k);
     }
     return sum;
 }
@@ -458,17 +515,14 @@ void ModeSeries::motion(double tau, double* x) const {
 namespace {
 
 /// The order of a polynomial in τ, 0 <= τ <= h, up to which its terms are visible: the others are below `invisible`
-/// times the first three terms. They change the value by less than a tenth of its rounding error. The result is at
-/// least `least` and at most `most`.
-int visible_order(const double* c, double h, int least, int most) {
+/// times the first three terms and change the value by less than a tenth of its rounding error. The result is at least
+/// `least` and at most `most`. `power` has h^k.
+int visible_order(const double* c, const double* power, int least, int most) {
     constexpr double invisible = 1e-17;
-    const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * h, std::abs(c[2]) * h * h});
-    double power = 1.0;
-    int visible = least;
-    for (int k = 0; k < least; ++k) power *= h;
-    for (int k = least + 1; k <= most; ++k)
-        if (power *= h; std::abs(c[k]) * power > limit) visible = k;
-    return visible;
+    const double limit = invisible * std::max({std::abs(c[0]), std::abs(c[1]) * power[1], std::abs(c[2]) * power[2]});
+    int k = most;
+    while (k > least && !(std::abs(c[k]) * power[k] > limit)) --k;
+    return k;
 }
 
 }  // namespace
@@ -479,26 +533,27 @@ void ModeSeries::dense(double t_new, ode::Dense& out) const {
         if (i == 2 * n) return work_.data();
         return i < n ? equations_->q[ix(i)] : equations_->u[ix(i - n)];
     };
+    double powers[stride] = {1.0};
+    for (int k = 1; k <= order_; ++k) powers[k] = powers[k - 1] * (t_new - t_);
     // A step that an event has cut is short and needs few terms.
     int last = 2;
-    for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), t_new - t_, last, order_);
+    for (int i = 0; i <= 2 * n && last < order_; ++i) last = visible_order(component(i), powers, last, order_);
     last = order_of_work(last, t_new - t_);
     out.reset_series(t_, t_new, 2 * n + 1, last);
-    double power = 1.0;
-    for (int k = 0; k <= last; ++k, power *= t_new - t_) {
-        const std::span<double> term = out.term(k);
+    const double *const *const q = equations_->q.data(), *const *const u = equations_->u.data();
+    for (int k = 0; k <= last; ++k) {
+        double* const term = out.term(k).data();
         for (int i = 0; i < n; ++i) {
-            term[ix(i)] = equations_->q[ix(i)][k] * power;
-            term[ix(n + i)] = equations_->u[ix(i)][k] * power;
+            term[i] = q[i][k] * powers[k];
+            term[n + i] = u[i][k] * powers[k];
         }
-        term[ix(2 * n)] = work_[ix(k)] * power;
+        term[2 * n] = work_[ix(k)] * powers[k];
     }
     // Inside a long step the work of the other forces is less accurate than at its end: see work_of_forces.
-    power = t_new - t_;
-    for (int k = 0; k < last; ++k, power *= t_new - t_)
+    for (int k = 0; k < last; ++k)
         for (std::size_t i = 0; i < equations_->other_forces.size(); ++i)
             if (const double* const F = equations_->other_forces[i]; F != nullptr)
-                out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * power;
+                out.term(k + 1)[ix(2 * n)] += convolution(equations_->u[i], F, k) / (k + 1) * powers[k + 1];
 }
 
 /// The order of a polynomial on a step of length h whose motion needs the order `last`. The work of the other forces
@@ -526,38 +581,30 @@ int ModeSeries::order_of_work(int last, double h) const {
 
 void ModeSeries::dense_reactions(double t_new, ode::Dense& out) const {
     int last = 1;
-    for (const int row : rows_)
-        if (known_orders_ > 2) last = visible_order(series(lambda_, row), t_new - t_, last, known_orders_ - 1);
-    out.reset_series(t_, t_new, static_cast<int>(rows_.size()), last);
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        const double* const lambda = series(lambda_, rows_[r]);
-        double power = 1.0, sum = 0.0;
-        for (int k = 0; k <= last; ++k, power *= t_new - t_) sum += out.term(k)[r] = lambda[k] * power;
+    double powers[stride] = {1.0};
+    for (int k = 1; k < known_orders_; ++k) powers[k] = powers[k - 1] * (t_new - t_);
+    for (const int row : p_->rows)
+        if (known_orders_ > 2) last = visible_order(series(lambda_, row), powers, last, known_orders_ - 1);
+    out.reset_series(t_, t_new, static_cast<int>(p_->rows.size()), last);
+    for (std::size_t r = 0; r < p_->rows.size(); ++r) {
+        const double* const lambda = series(lambda_, p_->rows[r]);
+        double sum = 0.0;
+        for (int k = 0; k <= last; ++k) sum += out.term(k)[r] = lambda[k] * powers[k];
         out.term(last + 1)[r] = sum;
     }
 }
 
-int ModeSeries::position(int row, double* c) const {
-    std::copy_n(equations_->positions[ix(row)], order_ + 1, c);
-    return order_ + 1;
+ModeSeries::Coefficients ModeSeries::position(int row) const {
+    return {equations_->positions[ix(row)], ix(order_ + 1)};
 }
 
-int ModeSeries::reaction(int row, double* c) const {
-    std::copy_n(series(lambda_, row), known_orders_, c);
-    return known_orders_;
-}
+ModeSeries::Coefficients ModeSeries::reaction(int row) const { return {series(lambda_, row), ix(known_orders_)}; }
 
-int ModeSeries::row_velocity(int row, double* c) const {
-    std::copy_n(series(gamma_, row), order_ + 1, c);
-    return order_ + 1;
-}
+ModeSeries::Coefficients ModeSeries::row_velocity(int row) const { return {series(gamma_, row), ix(order_ + 1)}; }
 
-int ModeSeries::load(int element, double* c) const {
-    if (const int l = load_of(element); l >= 0) {
-        std::copy_n(series(load_, l), known_orders_, c);
-        return known_orders_;
-    }
-    return reaction(d_.elements()[ix(element)].rows.normal, c);
+ModeSeries::Coefficients ModeSeries::load(int element) const {
+    if (const int l = load_of(element); l >= 0) return {series(load_, l), ix(known_orders_)};
+    return reaction(d_.elements()[ix(element)].rows.normal);
 }
 
 int ModeSeries::spring_force(int element, double* c) const {
@@ -595,20 +642,17 @@ int ModeSeries::friction_coefficient(int part_number, int axis, double* c) const
     return known_orders_;
 }
 
-int ModeSeries::condition(int element, double* c) const {
+ModeSeries::Coefficients ModeSeries::condition(int element) const {
     const model::Contact& contact = d_.model().contacts[ix(d_.elements()[ix(element)].rows.index)];
-    std::copy_n(equations_->coefficients[ix(contact.condition)], known_orders_, c);
-    return known_orders_;
+    return {equations_->coefficients[ix(contact.condition)], ix(known_orders_)};
 }
 
-int ModeSeries::trigger(int jump, double* c) const {
-    std::copy_n(equations_->coefficients[ix(d_.model().jumps[ix(jump)].when)], known_orders_, c);
-    return known_orders_;
+ModeSeries::Coefficients ModeSeries::trigger(int jump) const {
+    return {equations_->coefficients[ix(d_.model().jumps[ix(jump)].when)], ix(known_orders_)};
 }
 
-int ModeSeries::switch_function(int i, double* c) const {
-    std::copy_n(equations_->switch_function(i), order_ + 1, c);
-    return order_ + 1;
+ModeSeries::Coefficients ModeSeries::switch_function(int i) const {
+    return {equations_->switch_function(i), ix(order_ + 1)};
 }
 
 }  // namespace saltus::integrate

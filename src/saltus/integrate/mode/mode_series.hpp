@@ -9,6 +9,8 @@
 
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/redundant_reactions.hpp"
+#include "saltus/integrate/mode/series_decay.hpp"
+#include "saltus/integrate/mode/small_mass.hpp"
 #include "saltus/model/series.hpp"
 #include "saltus/ode/dense.hpp"
 #include "saltus/ode/step.hpp"
@@ -52,7 +54,7 @@ public:
     /// The equations have become dependent at the last expansion (Dynamics::degenerating).
     bool degenerating() const { return degenerating_; }
     double acceleration_scale() const { return acceleration_scale_; }  ///< as Dynamics::acceleration_scale
-    bool slips_in_a_plane() const { return slips_in_a_plane_; }        ///< some part with two rows slips
+    bool slips_in_a_plane() const { return p_->slips_in_a_plane; }     ///< some part with two rows slips
     bool redundant() const { return redundant_; }                      ///< the reactions are not unique
     /// How a group of redundant contacts comes loose, if the last expansion failed because even the best distribution
     /// of reactions reaches the boundary of the sets: contacts that open and friction parts that begin to slip. These
@@ -65,7 +67,7 @@ public:
     const Release& release() const { return release_; }
     /// Whether all terms of the mode are linear in q and u, so that the series has no products and no order costs more
     /// than another.
-    bool linear() const { return equations_->transparent() && !slips_in_a_plane_; }
+    bool linear() const { return p_->linear; }
     double t() const { return t_; }
 
     /// The step at which the last terms of the series are as large as the tolerance allows [Jorba]: the largest h with
@@ -83,16 +85,28 @@ public:
 
     /// The longest step, at most h, on which the series is shown to satisfy the equations of motion. The residual force
     ///     r(τ) = M u̇ − h − Σ w_r λ_r
-    /// of the truncated series begins at order N. If |r| <= B on the complex disk |τ| <= R, then Cauchy's estimate
-    /// gives
+    /// of the truncated series begins at order N. It is bounded everywhere on the step, and so are the residuals of the
+    /// equations of the rows and the errors of the series of gaps and switching functions, by the remainders of all
+    /// formulas (mode_series_residual.cpp). Systems without such remainders are evaluated on a complex disk: if |r| <=
+    /// B for |τ| <= R, then Cauchy's estimate gives
     ///     |r(τ)| <= B (τ/R)^N / (1 − τ/R)   for 0 <= τ < R.
-    /// The same holds for the equations of the rows and for the series of gaps and switching functions. The bound B
-    /// comes from an evaluation of the formulas on the disk, not from samples: a narrow feature of a formula anywhere
-    /// on the step makes B large. Returns 0 if even a very short step cannot be shown to be valid.
+    /// Nothing is sampled: a narrow feature of a formula anywhere on the step makes the bound large. Returns 0 if even
+    /// a very short step cannot be shown to be valid.
     double proved_length(double h, const ode::Tolerances& tolerances);
     /// Whether the series is shown to satisfy the equations of motion on a step of length h, by the same bounds. For a
     /// series of low order on a short step, of which no better length is looked for.
     bool proved(double h, const ode::Tolerances& tolerances);
+
+    /// How large the error of the series is on a step.
+    struct StepError {
+        double quotient;  ///< the largest error of motion, reactions, work and watched quantities, in tolerances
+        /// The errors are bounds, so that a quotient <= 1 also shows that the step is valid (`proved`). Otherwise they
+        /// are estimates from the last terms.
+        bool bound;
+    };
+    StepError step_error(double h, const ode::Tolerances& tolerances);
+    /// What the steps in this mode have shown about the terms of its series. The caller keeps it up to date.
+    SeriesDecay& decay() { return p_->decay; }
 
     /// The state (q, u, work) at t + tau, which becomes the length of the last step.
     void state(double tau, double* x);
@@ -103,25 +117,24 @@ public:
     /// Writes λ of the rows that hold, from t to t_new, in the order of Dynamics::equation_rows.
     void dense_reactions(double t_new, ode::Dense& out) const;
 
-    // --- series of single quantities, for the search for events; coefficients of orders 0 to `order` in c ---
+    // --- series of single quantities, for the search for events: coefficients by order ---
 
-    /// Writes the series of a gap or constraint function; returns its number of coefficients.
-    int position(int row, double* c) const;
-    int reaction(int row, double* c) const;          ///< λ of a row
-    int row_velocity(int row, double* c) const;      ///< γ of a slipping row, a free clutch, or the normal of a spring
-    int load(int element, double* c) const;          ///< normal force of an element, with the sign of its reaction
-    int spring_force(int element, double* c) const;  ///< as Dynamics::spring_force
-    /// The friction coefficient up to which a part sticks, along its axis 0 or 1.
+    using Coefficients = std::span<const double>;
+    Coefficients position(int row) const;      ///< a gap or constraint function
+    Coefficients reaction(int row) const;      ///< λ of a row
+    Coefficients row_velocity(int row) const;  ///< γ of a slipping row, a free clutch, or the normal of a spring
+    Coefficients load(int element) const;      ///< normal force of an element, with the sign of its reaction
+    /// As Dynamics::spring_force; writes its series and returns the number of coefficients.
+    int spring_force(int element, double* c) const;
+    /// The friction coefficient up to which a part sticks, along its axis 0 or 1; as spring_force.
     int friction_coefficient(int part, int axis, double* c) const;
-    /// The condition of a contact that has one.
-    int condition(int element, double* c) const;
-    /// `when` of a jump of the model.
-    int trigger(int jump, double* c) const;
+    Coefficients condition(int element) const;  ///< of a contact that has one
+    Coefficients trigger(int jump) const;       ///< `when` of a jump of the model
 
     // --- switching functions of expressions ---
 
     int switch_count() const { return equations_->switch_count(); }
-    int switch_function(int i, double* c) const;
+    Coefficients switch_function(int i) const;
     int side(int i) const { return equations_->side(i); }
     void set_side(int i, int side) { equations_->set_side(i, side); }
     void clear_sides() { equations_->clear_sides(); }
@@ -137,6 +150,43 @@ private:
     };
     struct KnownLoad {
         int element, row;  // row: of the spring, or -1 for a slider
+    };
+    /// An entry w of a row of W: a series, or a number.
+    struct Entry {
+        const double* w;
+        int column, number;  // coordinate; place in the pattern Layout::rows
+        bool constant;
+    };
+    /// An entry of M that varies, in its lower triangle.
+    struct MassEntry {
+        const double* c;
+        int i, j, number;  // row and column; place in the pattern Layout::mass
+    };
+    /// A row of W with the series that belong to it.
+    struct Row {
+        int row;
+        const double *chi, *zeta;
+        bool chi_constant;
+        std::span<const Entry> entries;
+    };
+    /// What is found once for a mode: its equations, and what takes part in them.
+    struct Program {
+        std::vector<char> key;  // key_of_mode
+        model::SeriesNeeds needs;
+        std::shared_ptr<model::SeriesEquations> equations;  // modes that need the same terms share them
+        SeriesDecay decay;
+        std::vector<int> rows;              // equations: rows of A
+        std::vector<double> equation_sign;  // reaction_sign of the owner of a normal
+        std::vector<SlipPart> slips;
+        std::vector<KnownLoad> loads;
+        std::vector<int> moving_rows;  // rows whose velocity is a series: slipping, free clutches, springs
+        std::vector<int> force_rows;   // rows with a reaction; those of the equations come first
+        int motion_degree = 0;         // SeriesEquations::motion_degree
+        bool slips_in_a_plane = false;
+        bool linear = false;              // all terms are linear in q and u
+        std::vector<Entry> entries;       // of all rows
+        std::vector<Row> forces, moving;  // the rows force_rows and moving_rows
+        std::vector<MassEntry> mass;
     };
 
     double* series(std::vector<double>& of, int i) { return of.data() + static_cast<std::size_t>(i) * stride; }
@@ -156,7 +206,12 @@ private:
         return series(vectors_, vectors_per_slip * static_cast<int>(slip) + number);
     }
     int load_of(int element) const;
-    bool choose_equations(std::span<const char> watched);
+    void key_of_mode(std::span<const char> watched);
+    void make_room();
+    std::unique_ptr<Program> make_program(std::span<const char> watched) const;
+    model::SeriesNeeds choose_equations(std::span<const char> watched, Program& program) const;
+    void complete_slips(Program& program) const;
+    void collect_entries(Program& program) const;
     bool factorise();
     bool factorise_redundant();
     double consistent_length() const;
@@ -187,38 +242,43 @@ private:
     double work_of_forces(double tau) const;
     bool slips_straight(std::size_t slip, double h) const;
     void bound_slip_force(std::size_t slip, double h, double R, const model::SeriesEquations::Radii& radii);
-    double bound_quotient(double h, double R, const ode::Tolerances& tolerances);
+    double disk_quotient(double h, double R, const ode::Tolerances& tolerances);
+    class ProductErrors;
+    double coefficient_error(model::Coefficient c) const;
+    double velocity_error(int row) const;
+    double load_error(const KnownLoad& known, ProductErrors& products) const;
+    void gradient_errors(std::size_t slip, double h, ProductErrors& products, double* error);
+    void find_law_errors(double h);
+    bool bound_residuals(double h);
+    double residual_quotient(double h, const ode::Tolerances& tolerances) const;
 
     static constexpr std::size_t stride = max_order + 2;
+    /// A bound of an error may be so many times the tolerance. Bounds are pessimistic: they add the sizes of terms that
+    /// cancel. Too small: steps become shorter than the last terms allow. Too large: the guarantee becomes weaker.
+    static constexpr double proof_slack = 1e3;
 
     const Dynamics& d_;
-    std::vector<std::pair<model::SeriesNeeds, std::unique_ptr<model::SeriesEquations>>> made_;
-    model::SeriesEquations* equations_ = nullptr;
+    std::vector<std::unique_ptr<Program>> programs_;  // of modes that have occurred
+    Program* p_ = nullptr;                            // of the mode; null if it has none
+    model::SeriesEquations* equations_ = nullptr;     // those of the program
+    std::vector<char> key_;                           // key_of_mode
     double t_ = 0.0;
     int order_ = 0;
     bool redundant_ = false;    // the equations of the mode depend on each other
     int known_orders_ = 0;      // orders of u̇, λ that were computed
     int evaluated_order_ = -1;  // last order of the terms that was computed
-    int motion_degree_ = 0;     // of the mode: SeriesEquations::motion_degree
     bool exact_ = false;        // the last expansion is the motion itself
-    bool degenerating_ = false, factorised_ = false, slips_in_a_plane_ = false;
+    bool degenerating_ = false, factorised_ = false;
     double acceleration_scale_ = 0.0;
     double force_scale_ = 0.0;   // largest force at the start of the expansion, in N
     double energy_scale_ = 0.0;  // largest kinetic energy and work of all expansions, in J
 
-    SystemMode mode_;                    // of begin_mode
-    std::vector<char> watched_;          // of begin_mode
-    double last_step_ = 0.0;             // length of the last step of the arc, in s
-    bool diagonal_ = false;              // M is diagonal
-    bool free_flight_ = false;           // M is diagonal and constant, and no row matters
-    bool works_ = false;                 // some power is computed as a series
-    std::vector<double> inverse_mass_;   // 1/M_ii if M is diagonal
-    std::vector<int> rows_;              // equations: rows of A
-    std::vector<double> equation_sign_;  // reaction_sign of the owner of a normal
-    std::vector<SlipPart> slips_;
-    std::vector<KnownLoad> loads_;
-    std::vector<int> moving_rows_;  // rows whose velocity is a series: slipping, free clutches, springs
-    std::vector<int> force_rows_;   // rows with a reaction
+    double last_step_ = 0.0;            // length of the last step of the arc, in s
+    bool diagonal_ = false;             // M is diagonal
+    bool small_ = false;                // M is not, but has few coordinates
+    bool free_flight_ = false;          // M is diagonal and constant, and no row matters
+    bool works_ = false;                // some power is computed as a series
+    std::vector<double> inverse_mass_;  // 1/M_ii if M is diagonal
 
     std::vector<double> a_, lambda_, gamma_, load_, work_;  // series
     std::vector<double> gradient_, vectors_;  // series of the slipping parts: ∇σ; γ, its length, its direction
@@ -227,12 +287,18 @@ private:
     Release release_;
     std::vector<double> misfit_;  // per order: part of the right-hand sides that no reactions fit, in m/s^(2 + order)
     std::vector<double> q_radius_, u_radius_, a_size_, lambda_size_;
+    // Of bound_residuals: its results, the sums of the terms of u̇ and of one reaction (expr::term_sums), errors of the
+    // laws of reactions, powers of h.
+    std::vector<double> force_residual_, row_residual_, velocity_error_;
+    const model::SeriesEquations::Radii* left_ = nullptr;
+    std::vector<double> a_sum_, lambda_sum_, lambda_error_, power_;
     static constexpr double first_disk_ratio = 4.0;
     double disk_ratio_ = first_disk_ratio;  // R/h that was best so far
     bool grow_disk_ = true;                 // the ratio to try next is larger
     /// The longest step of the mode that proved_length tries, in s; infinite until a step has had to be cut.
     double provable_ = std::numeric_limits<double>::infinity();
-    std::unique_ptr<model::MassFactor> mass_;
+    std::unique_ptr<model::MassFactor> mass_;  // factors of M, unless it is diagonal or small
+    SmallMass small_mass_;
     solvers::DenseLU lu_;
 };
 

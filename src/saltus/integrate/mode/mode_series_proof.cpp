@@ -9,7 +9,8 @@
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
 
-// How long a step of ModeSeries may be: by the size of the last terms, and by bounds on a complex disk.
+// How long a step of ModeSeries may be: by the size of the last terms, and by bounds of the residuals on the step, or
+// on a complex disk for systems whose terms have no such bounds.
 
 namespace saltus::integrate {
 
@@ -45,10 +46,10 @@ double ModeSeries::step_length(const ode::Tolerances& tolerances, int last) cons
         if (equations_->coefficients[c] != nullptr && equations_->coefficient_constant[c] == 0)
             limit(equations_->coefficients[c], 0,
                   absolute + relative * (1.0 + std::abs(equations_->coefficients[c][0])));
-    for (const int row : moving_rows_)
+    for (const int row : p_->moving_rows)
         limit(series(gamma_, row), 0, absolute + relative * (1.0 + std::abs(series(gamma_, row)[0])));
     const int unknown = std::max(0, last - known_orders_ + 1);  // orders of the reactions that were not computed
-    for (const int row : force_rows_) limit(series(lambda_, row), unknown, absolute + relative * force_scale_);
+    for (const int row : p_->force_rows) limit(series(lambda_, row), unknown, absolute + relative * force_scale_);
     double shortest = infinity;  // logarithm of the step
     for (int j = 0; j < orders; ++j)
         if (worst[j] > 0.0) shortest = std::min(shortest, -std::log(worst[j]) / (last - j));
@@ -70,9 +71,6 @@ ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances
     return {rate, std::exp(0.5 * std::log(sum[2]) + std::lgamma(order_ + 1.0) - order_ * std::log(rate))};
 }
 
-// The limits that the bounds are compared with. A residual force r during a step h changes the velocity by about
-// h r/M_ii; this may be `slack` times the tolerance of the velocity. Cauchy's estimate is so pessimistic: with R = 4h
-// and order 16 it is 1e-10 of the size on the disk where the last term of the series is 1e-12 of it.
 /// Whether the slip velocity keeps its direction on a step of length h: its component across the first direction is
 /// negligible. The friction force is then that of a constant direction.
 bool ModeSeries::slips_straight(std::size_t number, double h) const {
@@ -92,7 +90,7 @@ bool ModeSeries::slips_straight(std::size_t number, double h) const {
 /// and for D < |w(0)|² the components of the direction are at most (|w_i(0)| + ρ_i)/√(|w(0)|² − D). Slip along a
 /// straight line has a constant direction up to its end.
 void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const model::SeriesEquations::Radii& radii) {
-    const SlipPart& slip = slips_[number];
+    const SlipPart& slip = p_->slips[number];
     const model::Pattern& W = d_.model().layout().rows;
     const FrictionPart& part = d_.parts()[ix(slip.part)];
     const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
@@ -114,7 +112,7 @@ void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const 
         change += radius[i] * (2.0 * start[i] + radius[i]);
     }
     const bool straight = slips_straight(number, h);
-    double load = slip.equation >= 0 ? lambda_size_[ix(rows_[ix(slip.equation)])]
+    double load = slip.equation >= 0 ? lambda_size_[ix(p_->rows[ix(slip.equation)])]
                                      : size_on_disk(series(load_, load_of(slip.element)), 0, known_orders_ - 1, R);
     if (slip.radius != nullptr) load *= size_on_disk(slip.radius, 0, known_orders_ - 1, R);
     for (int i = 0; i < 2; ++i) {
@@ -125,8 +123,12 @@ void ModeSeries::bound_slip_force(std::size_t number, double h, double R, const 
     }
 }
 
-double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tolerances) {
-    constexpr double slack = 1e3;
+/// The bounds of residual_quotient by Cauchy's estimate on the disk |τ| <= R. A residual force r during a step h
+/// changes the velocity by about h r/M_ii; this may be proof_slack times the tolerance of the velocity. Cauchy's
+/// estimate is so pessimistic: with R = 4h and order 16 it is 1e-10 of the size on the disk where the last term of the
+/// series is 1e-12 of it.
+double ModeSeries::disk_quotient(double h, double R, const ode::Tolerances& tolerances) {
+    constexpr double slack = proof_slack;
     const model::Layout& layout = d_.model().layout();
     const model::Pattern &W = layout.rows, &M = layout.mass;
     const int n = d_.size(), N = known_orders_;
@@ -141,9 +143,9 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
         a_size_[ix(i)] = size_on_disk(series(a_, i), 0, N - 1, R);
     }
     const model::SeriesEquations::Radii& radii = equations_->bounds(R, q_radius_, u_radius_);
-    for (const int row : force_rows_) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
-    for (std::size_t s = 0; s < slips_.size(); ++s)
-        if (d_.parts()[ix(slips_[s].part)].size > 1) bound_slip_force(s, h, R, radii);
+    for (const int row : p_->force_rows) lambda_size_[ix(row)] = size_on_disk(series(lambda_, row), 0, N - 1, R);
+    for (std::size_t s = 0; s < p_->slips.size(); ++s)
+        if (d_.parts()[ix(p_->slips[s].part)].size > 1) bound_slip_force(s, h, R, radii);
     const double ratio = h / R, tail = std::exp(N * std::log(ratio)) / (1.0 - ratio);
 
     std::fill(free_.begin(), free_.end(), 0.0);  // bounds of the residual forces
@@ -157,11 +159,14 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
         }
     }
     double worst = 0.0;
+    const auto raise = [&](double quotient) {
+        if (!(quotient <= worst)) worst = std::isnan(quotient) ? infinity : quotient;
+    };
     const auto velocity_tolerance = [&](int i) {
         return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
     };
-    for (const int row : force_rows_) {
-        const bool holds = std::find(rows_.begin(), rows_.end(), row) != rows_.end();
+    for (const int row : p_->force_rows) {
+        const bool holds = std::find(p_->rows.begin(), p_->rows.end(), row) != p_->rows.end();
         double residual = std::abs(equations_->zeta[ix(row)][0]) + radii.zeta[ix(row)], allowed = 0.0;
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
             const int j = W.column[ix(e)];
@@ -170,21 +175,20 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
             residual += size * a_size_[ix(j)];
             allowed += std::abs(equations_->W[ix(e)][0]) * velocity_tolerance(j);
         }
-        if (holds && residual > 0.0) worst = std::max(worst, residual * tail * h / (slack * allowed));
+        if (holds && residual > 0.0) raise(residual * tail * h / (slack * allowed));
     }
     for (int i = 0; i < n; ++i) {
         const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
-        if (free_[ix(i)] > 0.0)
-            worst = std::max(worst, free_[ix(i)] * tail * h / (slack * mass * velocity_tolerance(i)));
+        if (!(free_[ix(i)] <= 0.0)) raise(free_[ix(i)] * tail * h / (slack * mass * velocity_tolerance(i)));
     }
     // Positions: the error of the series of a gap, relative to its length scale.
     for (std::size_t r = 0; r < equations_->positions.size(); ++r) {
         if (equations_->positions[r] == nullptr) continue;
         const double size = tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->positions[r][0]));
-        worst = std::max(worst, radii.positions[r] * tail * ratio / (slack * size));
+        raise(radii.positions[r] * tail * ratio / (slack * size));
     }
     // Velocities γ = w·u + χ of rows that move. If w is constant, then w·u is a polynomial and has no error.
-    for (const int row : moving_rows_) {
+    for (const int row : p_->moving_rows) {
         double size = radii.chi[ix(row)];
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e) {
             const int j = W.column[ix(e)];
@@ -193,20 +197,20 @@ double ModeSeries::bound_quotient(double h, double R, const ode::Tolerances& tol
                         (std::abs(equations_->u[ix(j)][0]) + u_radius_[ix(j)]);
         }
         const double allowed = tolerances.absolute + tolerances.relative * (1.0 + std::abs(series(gamma_, row)[0]));
-        worst = std::max(worst, size * tail * ratio / (slack * allowed));
+        raise(size * tail * ratio / (slack * allowed));
     }
     for (std::size_t c = 0; c < equations_->coefficients.size(); ++c) {
         if (equations_->coefficients[c] == nullptr) continue;
         const double allowed =
             tolerances.absolute + tolerances.relative * (1.0 + std::abs(equations_->coefficients[c][0]));
-        worst = std::max(worst, radii.coefficients[c] * tail * ratio / (slack * allowed));
+        raise(radii.coefficients[c] * tail * ratio / (slack * allowed));
     }
     for (int s = 0; s < equations_->switch_count(); ++s) {
         const double size = size_on_disk(equations_->switch_function(s), 0, order_, h);
         if (radii.switches[ix(s)] > 0.0)
-            worst = std::max(worst, radii.switches[ix(s)] * tail * ratio / (slack * tolerances.relative * size));
+            raise(radii.switches[ix(s)] * tail * ratio / (slack * tolerances.relative * size));
     }
-    return std::isnan(worst) ? infinity : worst;
+    return worst;
 }
 
 double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
@@ -222,10 +226,12 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
     constexpr double safety = 0.9, largest_cut = 0.3, cut_at_singularity = 0.5;
     h = std::min(h, provable_);
     for (int attempt = 0; attempt < max_attempts; ++attempt) {
-        double best = bound_quotient(h, disk_ratio_ * h, tolerances);
-        if (best > 1.0) {
+        const bool bounded = bound_residuals(h);
+        double best =
+            bounded ? residual_quotient(h, tolerances) / proof_slack : disk_quotient(h, disk_ratio_ * h, tolerances);
+        if (best > 1.0 && !bounded) {
             const double other = std::max(disk_ratio_ * (grow_disk_ ? ratio_change : 1.0 / ratio_change), least_ratio);
-            const double quotient = bound_quotient(h, other * h, tolerances);
+            const double quotient = disk_quotient(h, other * h, tolerances);
             if (quotient < best)
                 best = quotient, disk_ratio_ = other;
             else
@@ -247,12 +253,13 @@ double ModeSeries::proved_length(double h, const ode::Tolerances& tolerances) {
 
 bool ModeSeries::proved(double h, const ode::Tolerances& tolerances) {
     if (exact_ || linear()) return true;
+    if (bound_residuals(h)) return residual_quotient(h, tolerances) <= proof_slack;
     // The terms of order N fall below rounding errors on the step, so that a singularity is about 10^(15/N) steps away.
     // The disk R = 10^(11/N) h stays clear of it and makes the factor (h/R)^N of Cauchy's estimate 1e-11, which is
     // below `slack` times the usual tolerances. The second disk serves loose tolerances and near singularities.
     constexpr double digits[] = {11.0, 8.0};
     for (const double d : digits)
-        if (bound_quotient(h, h * std::pow(10.0, d / known_orders_), tolerances) <= 1.0) return true;
+        if (disk_quotient(h, h * std::pow(10.0, d / known_orders_), tolerances) <= 1.0) return true;
     return false;
 }
 

@@ -26,7 +26,8 @@ bool ModeSeries::factorise() {
     const std::size_t n = ix(d_.size());
     if (!factorised_ || !equations_->mass_constant) {
         for (std::size_t e = 0; e < mass_values_.size(); ++e) mass_values_[e] = equations_->M[e][0];
-        if (!diagonal_ && !mass_->factorise(mass_values_)) return false;
+        if (small_ && !small_mass_.factorise(layout.mass, mass_values_)) return false;
+        if (!diagonal_ && !small_ && !mass_->factorise(mass_values_)) return false;
         for (std::size_t i = 0; diagonal_ && i < n; ++i) {
             if (!(mass_values_[i] > 0.0)) return false;
             inverse_mass_[i] = 1.0 / mass_values_[i];
@@ -34,7 +35,7 @@ bool ModeSeries::factorise() {
     }
     factorised_ = true;
     degenerating_ = false;
-    const auto m = static_cast<int>(rows_.size());
+    const auto m = static_cast<int>(p_->rows.size());
     if (m == 0) return true;
     std::fill(columns_.begin(), columns_.end(), 0.0);
     const auto column = [&](int k) { return std::span<double>(columns_.data() + ix(k) * n, n); };
@@ -42,19 +43,19 @@ bool ModeSeries::factorise() {
         for (int e = W.start[ix(row)]; e < W.start[ix(row) + 1]; ++e)
             column(k)[ix(W.column[ix(e)])] += factor * equations_->W[ix(e)][0];
     };
-    for (int k = 0; k < m; ++k) add(k, rows_[ix(k)], 1.0);
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        if (slips_[s].equation < 0) continue;
-        const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
+    for (int k = 0; k < m; ++k) add(k, p_->rows[ix(k)], 1.0);
+    for (std::size_t s = 0; s < p_->slips.size(); ++s) {
+        if (p_->slips[s].equation < 0) continue;
+        const FrictionPart& part = d_.parts()[ix(p_->slips[s].part)];
         for (int r = 0; r < part.size; ++r)
-            add(slips_[s].equation, part.row + r, -equation_sign_[ix(slips_[s].equation)] * gradient(s, r)[0]);
+            add(p_->slips[s].equation, part.row + r, -p_->equation_sign[ix(p_->slips[s].equation)] * gradient(s, r)[0]);
     }
     for (int k = 0; k < m; ++k) solve_mass(column(k));
     lu_.clear(m);
     for (int i = 0; i < m; ++i)
         for (int k = 0; k < m; ++k) {
             double sum = 0.0;
-            for (int e = W.start[ix(rows_[ix(i)])]; e < W.start[ix(rows_[ix(i)]) + 1]; ++e)
+            for (int e = W.start[ix(p_->rows[ix(i)])]; e < W.start[ix(p_->rows[ix(i)]) + 1]; ++e)
                 sum += equations_->W[ix(e)][0] * column(k)[ix(W.column[ix(e)])];
             lu_.at(i, k) = sum;
         }
@@ -73,7 +74,7 @@ bool ModeSeries::factorise() {
 /// The same if the equations depend on each other. False if the motion depends on how the reactions are distributed:
 /// sliding friction grows with the normal forces.
 bool ModeSeries::factorise_redundant() {
-    const auto m = static_cast<Eigen::Index>(rows_.size());
+    const auto m = static_cast<Eigen::Index>(p_->rows.size());
     Matrix K(m, m);
     for (Eigen::Index i = 0; i < m; ++i)
         for (Eigen::Index k = 0; k < m; ++k) K(i, k) = lu_.at(static_cast<int>(i), static_cast<int>(k));
@@ -84,19 +85,18 @@ bool ModeSeries::factorise_redundant() {
 }
 
 void ModeSeries::solve_mass(std::span<double> x) const {
+    if (small_) return small_mass_.solve(x.data());
     if (!diagonal_) return mass_->solve(x);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] *= inverse_mass_[i];
 }
 
 /// Order k of −(A u̇ + ζ) in right_, with free_ for order k of u̇.
 void ModeSeries::row_defects(int k) {
-    const model::Pattern& W = d_.model().layout().rows;
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
-        double sum = -equations_->zeta[ix(rows_[r])][k];
-        for (int e = W.start[ix(rows_[r])]; e < W.start[ix(rows_[r]) + 1]; ++e) {
-            const int j = W.column[ix(e)];
-            sum -= equations_->W[ix(e)][0] * free_[ix(j)];
-            if (equations_->W_constant[ix(e)] == 0) sum -= convolution(equations_->W[ix(e)], series(a_, j), k, 1);
+    for (std::size_t r = 0; r < p_->rows.size(); ++r) {
+        double sum = -p_->forces[r].zeta[k];
+        for (const Entry& e : p_->forces[r].entries) {
+            sum -= e.w[0] * free_[ix(e.column)];
+            if (!e.constant) sum -= convolution(e.w, series(a_, e.column), k, 1);
         }
         right_[r] = sum;
     }
@@ -105,23 +105,23 @@ void ModeSeries::row_defects(int k) {
 /// Adds the multipliers to order k of the reactions, and their effect to free_.
 void ModeSeries::add_multipliers(int k) {
     const int n = d_.size();
-    for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t r = 0; r < p_->rows.size(); ++r) {
         const double multiplier = multiplier_[r];
         const double* const column = columns_.data() + r * ix(n);
-        series(lambda_, rows_[r])[k] += multiplier;
+        series(lambda_, p_->rows[r])[k] += multiplier;
         for (int i = 0; i < n; ++i) free_[ix(i)] += multiplier * column[i];
         if (k > 0) continue;
         force_scale_ = std::max(force_scale_, std::abs(multiplier));
         for (int i = 0; i < n; ++i)
             acceleration_scale_ = std::max(acceleration_scale_, std::abs(multiplier * column[i]));
     }
-    for (std::size_t s = 0; s < slips_.size(); ++s) {
-        const int equation = slips_[s].equation;
+    for (std::size_t s = 0; s < p_->slips.size(); ++s) {
+        const int equation = p_->slips[s].equation;
         if (equation < 0) continue;
-        const FrictionPart& part = d_.parts()[ix(slips_[s].part)];
+        const FrictionPart& part = d_.parts()[ix(p_->slips[s].part)];
         for (int r = 0; r < part.size; ++r)
             series(lambda_, part.row + r)[k] -=
-                equation_sign_[ix(equation)] * gradient(s, r)[0] * multiplier_[ix(equation)];
+                p_->equation_sign[ix(equation)] * gradient(s, r)[0] * multiplier_[ix(equation)];
     }
 }
 
@@ -166,8 +166,8 @@ bool ModeSeries::centre_reactions() {
 }
 
 int ModeSeries::equation_of(int row) const {
-    const auto found = std::find(rows_.begin(), rows_.end(), row);
-    return found == rows_.end() ? -1 : static_cast<int>(found - rows_.begin());
+    const auto found = std::find(p_->rows.begin(), p_->rows.end(), row);
+    return found == p_->rows.end() ? -1 : static_cast<int>(found - p_->rows.begin());
 }
 
 /// How far the multipliers are inside the sets of their laws, at order 0. Disks and ellipses are replaced by polygons

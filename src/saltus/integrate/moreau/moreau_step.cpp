@@ -446,12 +446,7 @@ void Stepper::collect_rows(const Point& to, double h) {
         law.mu = friction_mu(c.friction, law.mu);
         rows_.add(block_, law);
     }
-    laws_fit_few_rows_ = FewRows::fits(rows_.problem.laws, rows_.rows()) && rows_.blocks() <= FewRows::max_rows;
-    for (int b = 0; b < rows_.blocks(); ++b) {  // FewRows has sliders along a line only, not in a plane
-        const LawKind kind = rows_.problem.laws[ix(b)].kind;
-        if (kind == LawKind::slider || kind == LawKind::scaled_slider)
-            laws_fit_few_rows_ = laws_fit_few_rows_ && rows_.first_rows()[ix(b) + 1] - rows_.first_row(b) == 1;
-    }
+    laws_fit_few_rows_ = solvers::FewRows::fits(rows_.problem.laws, rows_.first_rows());
 }
 
 /// Columns M⁻¹W, then D = WᵀM⁻¹W. D is symmetric unless forces are implicit.

@@ -10,12 +10,12 @@
 #include "saltus/impact/collision.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/mode/active.hpp"
-#include "saltus/integrate/moreau/few_rows.hpp"
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/mechanics.hpp"
+#include "saltus/solvers/friction/few_rows.hpp"
 
 namespace saltus::integrate::moreau {
 
@@ -191,7 +191,7 @@ private:
     double rows_h_ = 0.0;                // step for which rows_ were collected; 0: never
     bool laws_fit_few_rows_ = false;     // FewRows can solve problems with these laws
     bool use_few_rows_ = false;          // D is in dense_ for FewRows, not in rows_.problem
-    FewRows few_rows_;
+    solvers::FewRows few_rows_;
     std::vector<double> dense_;
     solvers::Workspace solver_;
     solvers::Solution solution_;

@@ -11,6 +11,7 @@
 namespace saltus::solvers {
 
 int BlockMatrix::find(int block_row, int column) const {
+    if (row_start[ix(block_row) + 1] - row_start[ix(block_row)] == blocks()) return row_start[ix(block_row)] + column;
     const auto begin = block_column.begin() + row_start[ix(block_row)],
                end = block_column.begin() + row_start[ix(block_row) + 1];
     const auto found = std::lower_bound(begin, end, column);
@@ -111,18 +112,35 @@ void BlockMatrix::multiply(std::span<const double> x, std::span<double> y) const
 
 BlockMatrix BlockMatrix::from_dense(const Matrix& A, std::span<const int> sizes) {
     BlockMatrix B;
-    for (const int s : sizes) B.start.push_back(B.start.back() + s);
+    B.set_full(sizes);
     SALTUS_EXPECT(A.rows() == B.rows() && A.cols() == B.rows());
-    for (int a = 0; a < B.blocks(); ++a) {
-        for (int b = 0; b < B.blocks(); ++b) {
-            B.block_column.push_back(b);
-            B.offset.push_back(B.values.size());
+    double* value = B.values.data();
+    for (int a = 0; a < B.blocks(); ++a)
+        for (int b = 0; b < B.blocks(); ++b)
             for (int i = B.start[ix(a)]; i < B.start[ix(a) + 1]; ++i)
-                for (int j = B.start[ix(b)]; j < B.start[ix(b) + 1]; ++j) B.values.push_back(A(i, j));
-        }
-        B.row_start.push_back(static_cast<int>(B.block_column.size()));
-    }
+                for (int j = B.start[ix(b)]; j < B.start[ix(b) + 1]; ++j) *value++ = A(i, j);
     return B;
+}
+
+void BlockMatrix::set_full(std::span<const int> sizes) {
+    const std::size_t count = sizes.size();
+    start.resize(count + 1);
+    row_start.resize(count + 1);
+    block_column.resize(count * count);
+    offset.resize(count * count);
+    start[0] = row_start[0] = 0;
+    for (std::size_t a = 0; a < count; ++a) {
+        start[a + 1] = start[a] + sizes[a];
+        row_start[a + 1] = static_cast<int>((a + 1) * count);
+    }
+    std::size_t size = 0;
+    for (std::size_t a = 0; a < count; ++a)
+        for (std::size_t b = 0; b < count; ++b) {
+            block_column[a * count + b] = static_cast<int>(b);
+            offset[a * count + b] = size;
+            size += ix(sizes[a]) * ix(sizes[b]);
+        }
+    values.resize(size);
 }
 
 BlockMatrix BlockMatrix::from_triplets(std::span<const Triplet> triplets, std::span<const int> sizes) {

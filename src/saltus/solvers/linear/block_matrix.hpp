@@ -40,6 +40,9 @@ struct BlockMatrix {
     /// All blocks of A, zero ones included. The block sizes must add up to the size of A.
     static BlockMatrix from_dense(const Matrix& A, std::span<const int> block_sizes);
 
+    /// Gives the matrix all blocks of the given sizes. The values are undefined. Memory that is large enough is kept.
+    void set_full(std::span<const int> block_sizes);
+
     struct Triplet {
         int row, column;
         double value;

@@ -262,10 +262,10 @@ void EventRun::begin_arc() {
     }
     longest_series_step_ = 0.0;
     if (settings_.keep_arcs || out_.arcs.empty()) {
-        trajectory::Arc arc;
+        trajectory::Arc& arc = out_.arcs.emplace_back();
         arc.t_begin = arc.t_end = t_;
+        arc.modes.reserve(d_.elements().size());
         for (std::size_t i = 0; i < d_.elements().size(); ++i) arc.modes.push_back(mode_of(i));
-        out_.arcs.push_back(std::move(arc));
     }
     if (settings_.record) recording_.pieces.emplace_back(RecordedArc{t_, t_, recorded_mode(), implicit_arc_, {}});
 }

@@ -156,6 +156,7 @@ private:
     bool expand_series();
     bool can_have_low_order() const;
     bool reach_near_event();
+    void learn_from_step(double h, int last);
     bool find_near_event();
     SeriesStep series_step(Advance& advance);
     double behind(const SwitchCrossing& crossing) const;
@@ -343,6 +344,7 @@ private:
     int mode_order_ = 0;               // the one for the mode of the arc
     ode::Tolerances near_tolerances_;  // of a step of low order
     double near_reach_ = 0.0;          // the expansion is of low order and serves up to this time after its start, in s
+    bool near_proved_ = false;         // and was shown to be valid up to there
     bool series_off_ = false;          // the motion is stiff: series do not serve
     int stiff_series_steps_ = 0;       // consecutive steps that look stiff
     int switches_at_one_time_ = 0;     // changes of sides since the time advanced

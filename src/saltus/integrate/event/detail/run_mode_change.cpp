@@ -224,7 +224,8 @@ void EventRun::apply_release(Candidates& candidates, SystemMode& known) {
 /// The impact of the candidates, if one of them approaches. If it belongs to an accumulation whose rest is negligible,
 /// then the mode after the accumulation has been entered.
 EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode& known, Window window) {
-    const Strike& strike = change_.strike(t_, x_.data(), candidates);
+    const Strike& strike = change_.strike(t_, x_.data(), candidates, end_energy_known_ ? &end_energy_ : nullptr);
+    end_energy_known_ = false;
     out_.statistics.worst_contact_residual = std::max(out_.statistics.worst_contact_residual, strike.residual);
     if (strike.failed) {
         fail("the impact" + at_time() + " has no outcome: " + strike.note);
@@ -307,7 +308,7 @@ bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
 /// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed
 /// of separation, in m/s, or that of the approach if none separates.
 double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates) {
-    d_.evaluate_terms(t_, x_.data());
+    d_.evaluate_velocities(t_, x_.data());
     const auto closed_contact = [&](std::size_t i) {
         return d_.elements()[i].rows.kind == ElementKind::contact && candidates.closed[i] != 0;
     };
@@ -375,6 +376,17 @@ bool EventRun::impacts_follow_without_end(const Accumulation::Limit& limit) {
     return true;
 }
 
+namespace {
+
+/// Whether a mode has no reactions, and no event says that one has just vanished: no acceleration can contradict it.
+bool nothing_acts(const SystemMode& mode, const Candidates& candidates) {
+    const auto active = [](const ElementMode& e) { return e.active; };
+    return std::none_of(mode.elements.begin(), mode.elements.end(), active) &&
+           std::find(candidates.released.begin(), candidates.released.end(), 1) == candidates.released.end();
+}
+
+}  // namespace
+
 /// Chooses the next mode and puts it in force, by an impulse if no force exists; then puts the state onto its
 /// equations. False if there is no next mode; the run has then failed.
 bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window window, Project project) {
@@ -398,6 +410,7 @@ bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window w
             warn("Painleve: " + std::to_string(choice.solutions) + " solutions for the contact forces" + at_time() +
                  "; the one that continues the motion is taken");
         d_.set_mode(choice.mode, t_, x_.data());
+        if (nothing_acts(choice.mode, candidates)) break;
         if (!d_.evaluate(t_, x_.data())) {
             fail("the equations of motion are singular" + at_time());
             return false;

@@ -141,18 +141,21 @@ bool EventRun::expand_series() {
     sides_chosen_ = false;
     near_reach_ = 0.0;
     if (can_have_low_order()) {
-        if (!series_.expand(t_, x_.data(), Thresholds::least_series_order)) return false;
+        // Three orders are enough for a first guess of the next event; if it is known how the terms of the series fall,
+        // then this tells how many more are needed.
+        constexpr int first_guess = 3;
+        const int order = series_.decay().known() ? first_guess : Thresholds::least_series_order;
+        if (!series_.expand(t_, x_.data(), order)) return false;
         return reach_near_event() || series_.extend(mode_order_);
     }
     for (int attempt = 0; attempt <= series_.switch_count(); ++attempt) {
         if (!series_.expand(t_, x_.data(), mode_order_)) return false;
         bool decided = true;
-        double c[ode::max_degree + 1];
         for (int i = 0; i < series_.switch_count() && decided; ++i) {
             if (series_.side(i) != 0) continue;
-            const int size = series_.switch_function(i, c);
-            const double* const first = std::find_if(c, c + size, [](double value) { return value != 0.0; });
-            if (first == c + size) continue;
+            const ModeSeries::Coefficients c = series_.switch_function(i);
+            const auto first = std::find_if(c.begin(), c.end(), [](double value) { return value != 0.0; });
+            if (first == c.end()) continue;
             series_.set_side(i, *first > 0.0 ? 1 : -1);
             just_crossed_[ix(i)] = 1;
             sides_chosen_ = true;
@@ -170,10 +173,9 @@ bool EventRun::can_have_low_order() const {
            !(series_limit_ < ode::no_limit) && nudge_ == 0.0;
 }
 
-/// If the first terms of the series announce an event: extends it until its last terms are negligible up to a time
-/// behind that event (near_tolerances). False if that would need nearly all orders of the mode, or if there is no such
-/// event. An arc that an event soon ends needs few orders, and the work of an expansion grows like the square of its
-/// order.
+/// If the first terms of the series announce an event: extends it until its error is negligible up to a time behind
+/// that event (near_tolerances). False if that would need nearly all orders of the mode, or if there is no such event.
+/// An arc that an event soon ends needs few orders, and the work of an expansion grows like the square of its order.
 bool EventRun::reach_near_event() {
     // The time behind the estimate that is searched, relative to the estimate.
     constexpr double beyond = 1.1;
@@ -183,34 +185,52 @@ bool EventRun::reach_near_event() {
     constexpr double shortest = 1e-9;
     // Of the orders of the mode. With more of them a failed attempt costs too much.
     constexpr double worthwhile = 0.75;
-    if (series_.exact()) return false;
-    const double reach = beyond * watcher_.estimate(series_), remaining = stretch_end() - t_;
-    if (reach >= remaining && reach < infinity && !ends_at_sample()) end_matters();
-    if (!(reach < remaining) || !(reach < settings_.max_step) || !(reach > shortest * std::max(1.0, std::abs(t_))))
-        return false;
-    // The terms fall like (τ/ρ)^k. On the step of order N the largest of the last three terms, that of order N − 2, is
-    // as large as the tolerance. This shows ρ, and ρ shows the order whose step is `reach`.
-    const double digits = std::log(near_tolerances_.relative);
-    for (int order = series_.order();;) {
-        const double step = series_.step_length(near_tolerances_, order);
-        if (step == infinity) return false;  // the motion is a polynomial, and long steps cost nothing
-        if (step >= reach) {
+    // The bounds of ModeSeries::step_error are about so many times the first term that is left out.
+    constexpr double pessimism = 10.0;
+    // Larger errors, in tolerances, do not show how the terms fall: on a step that is too long the bounds grow far
+    // beyond.
+    constexpr double far_off = 1e3;
+    const double remaining = stretch_end() - t_, target = near_tolerances_.relative / pessimism;
+    const int most = static_cast<int>(worthwhile * mode_order_);
+    for (int least_order = 0;;) {
+        if (series_.exact()) return false;
+        const double reach = beyond * watcher_.estimate(series_);
+        if (reach >= remaining && reach < infinity && !ends_at_sample()) end_matters();
+        if (!(reach < remaining) || !(reach < settings_.max_step) || !(reach > shortest * std::max(1.0, std::abs(t_))))
+            return false;
+        SeriesDecay& decay = series_.decay();
+        if (!decay.known()) learn_from_step(series_.step_length(tolerances_, series_.order()), series_.order());
+        if (!decay.known()) return false;  // the motion is a polynomial, and long steps cost nothing
+        least_order = std::max(least_order, decay.order_of(target, reach, most + 1) - 1);
+        if (least_order > most) return false;
+        if (least_order > series_.order()) {
+            if (!series_.extend(least_order)) return false;
+            continue;
+        }
+        const ModeSeries::StepError error = series_.step_error(reach, near_tolerances_);
+        const int order = series_.order();
+        if (error.bound && error.quotient > 0.0 && error.quotient < far_off)
+            decay.learn(reach, order + 1, target * error.quotient);
+        if (error.quotient <= 1.0) {
             near_reach_ = reach;
+            near_proved_ = error.bound;
             return true;
         }
-        const double radius = step * std::exp(-digits / (order - 2));
-        const double needed = reach < radius ? 2.0 + digits / std::log(reach / radius) : infinity;
-        if (!(needed <= worthwhile * mode_order_)) return false;
-        order = std::max(order + 1, static_cast<int>(std::ceil(needed)));
-        if (order > worthwhile * mode_order_ || !series_.extend(order)) return false;
+        least_order = order + 1;
     }
+}
+
+/// Notes how the terms of the series fall: on a step of this length, for which the last of them were compared with the
+/// tolerance, the term of order last − 2 was the largest and as large as the tolerance (ModeSeries::step_length).
+void EventRun::learn_from_step(double h, int last) {
+    if (h < infinity) series_.decay().learn(h, last - 2, tolerances_.relative);
 }
 
 /// Searches for events on the step near_reach_ of a series of low order. If there are any: sets the state to that of
 /// the events. They are as certain as those of a longer step. False also if a longer step could show other events at
 /// the same time.
 bool EventRun::find_near_event() {
-    if (!series_.proved(near_reach_, tolerances_)) return false;
+    if (!near_proved_ && !series_.proved(near_reach_, tolerances_)) return false;
     double reach = near_reach_;
     const std::optional<Found> first = first_event(reach);
     const bool certain = first && judge(*first, reach) == Zero::sharp &&
@@ -240,6 +260,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     }
     const double wish = series_.step_length(tolerances_, series_.linear() ? linear_order_ : mode_order_),
                  remaining = stretch_end() - t_;
+    learn_from_step(wish, series_.linear() ? linear_order_ : mode_order_);
     const double free = std::min({wish, settings_.max_step, std::exchange(series_limit_, ode::no_limit)});
     const double longest = finite_step(std::min(remaining, free));
     if (remaining <= free && !ends_at_sample()) end_matters();
@@ -304,11 +325,11 @@ std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher
     double c[ode::max_degree + 1];
     for (int i = 0; i < series_.switch_count(); ++i) {
         if (series_.side(i) == 0) continue;  // the compared quantities are equal, and no branch depends on the side
-        const int size = series_.switch_function(i, c);
+        const ModeSeries::Coefficients function = series_.switch_function(i);
         double power = series_.side(i);
-        for (int k = 0; k < size; ++k, power *= h) c[k] *= power;
+        for (std::size_t k = 0; k < function.size(); ++k, power *= h) c[k] = function[k] * power;
         if (just_crossed_[ix(i)] != 0 && c[0] < 0.0) c[0] = 0.0;  // rounding
-        const std::span<double> polynomial(c, ix(size));
+        const std::span<double> polynomial(c, function.size());
         if (touches == Watcher::Touches::report) {
             const auto found = ode::first_possible_crossing(polynomial, 0.0);
             if (found && (!first || h * found->at.theta < first->tau))
@@ -412,10 +433,9 @@ bool EventRun::accept_series_step(double h, double t) {
 
 namespace {
 
-/// A bound of the kinetic energy of the velocities u, for a mass matrix that is constant; otherwise infinite. From
-/// |M_ij| <= √(M_ii M_jj) follows ½ uᵀMu <= ½ (Σ √M_ii |u_i|)².
+/// A bound of the kinetic energy of the velocities u. From |M_ij| <= √(M_ii M_jj) follows ½ uᵀMu <= ½ (Σ √M_ii |u_i|)².
+/// If M changes with the positions, then it is only an estimate.
 double kinetic_bound(const model::Layout& layout, std::span<const double> M, const double* u) {
-    if (!layout.mass_constant) return std::numeric_limits<double>::infinity();
     double sum = 0.0;
     for (int i = 0; i < layout.coordinates; ++i)  // the diagonal ends its row
         sum += std::sqrt(M[ix(layout.mass.start[ix(i) + 1] - 1)]) * std::abs(u[i]);

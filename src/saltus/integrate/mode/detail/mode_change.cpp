@@ -91,7 +91,6 @@ void ModeChange::clear_strike() {
     strike_.happened = strike_.failed = false;
     strike_.u_minus.clear();
     strike_.u_plus.clear();
-    strike_.impulses.clear();
     strike_.elements.clear();
     strike_.work = strike_.work_on_system = strike_.residual = strike_.speed = 0.0;
     strike_.note.clear();
@@ -118,7 +117,7 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
     for (const int row : rows_.row_numbers()) gamma_minus_.push_back(d_.row_velocity(row));
     for (int i = 0; i < n; ++i) x[n + i] += velocity_change_[ix(i)];
     strike_.u_plus.assign(x + n, x + 2 * n);
-    d_.evaluate_terms(t, x);
+    d_.evaluate_velocities(t, x);
     for (const int row : rows_.row_numbers()) {
         gamma_plus_.push_back(d_.row_velocity(row));
         chi_.push_back(d_.terms().chi[ix(row)]);
@@ -134,17 +133,19 @@ void ModeChange::finish_strike(double t, double* x, std::span<const double> Lamb
 
 /// The impulses Λ of the rows by element, and the elements that took part. The blocks are in the order of the elements.
 void ModeChange::collect_impulses(std::span<const double> Lambda) {
-    strike_.impulses.clear();
+    std::size_t count = 0;  // of impulses; the memory of those of earlier impacts is used again
     strike_.elements.clear();
     for (int b = 0; b < rows_.blocks(); ++b) {
         const int element = owner_[ix(b)];
         const ElementRows& rows = d_.elements()[ix(element)].rows;
-        if (strike_.impulses.empty() || strike_.impulses.back().element != element) {
-            trajectory::Reaction& next = strike_.impulses.emplace_back();
+        if (count == 0 || strike_.impulses[count - 1].element != element) {
+            if (strike_.impulses.size() == count) strike_.impulses.emplace_back();
+            trajectory::Reaction& next = strike_.impulses[count++];
             next.element = element;
+            next.N = 0.0;
             next.T.assign(ix(rows.slips), 0.0);
         }
-        trajectory::Reaction& reaction = strike_.impulses.back();
+        trajectory::Reaction& reaction = strike_.impulses[count - 1];
         for (int k = rows_.first_rows()[ix(b)]; k < rows_.first_rows()[ix(b) + 1]; ++k) {
             const int row = rows_.row_numbers()[ix(k)];
             (row == rows.normal ? reaction.N : reaction.T[ix(row - rows.first_slip)]) = Lambda[ix(k)];
@@ -156,6 +157,7 @@ void ModeChange::collect_impulses(std::span<const double> Lambda) {
                 strike_.elements.push_back(element);
         }
     }
+    strike_.impulses.resize(count);
 }
 
 impact::Restitutions ModeChange::restitutions() const {
@@ -203,7 +205,8 @@ double ModeChange::restitution(const model::Contact* contact, bool normal, doubl
     return e;
 }
 
-bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note) {
+bool ModeChange::prepare(double t, const double* x, const Candidates& candidates, std::string& note,
+                         const model::Energy* before) {
     if (!d_.factorise_mass()) return false;
     collect_impact_rows(candidates);
     rows_.assemble(d_.terms(), d_.mass());
@@ -212,7 +215,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     restitution_.clear();
     collision_.law.clear();
     collision_.chi.clear();
-    strike_.before = d_.energy(t, x);
+    strike_.before = before != nullptr ? *before : d_.energy(t, x);
     collision_.kinetic_energy = strike_.before.kinetic;
     for (int b = 0; b < rows_.blocks(); ++b) {
         const ElementLayout& e = d_.elements()[ix(owner_[ix(b)])];
@@ -233,7 +236,7 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     return true;
 }
 
-const Strike& ModeChange::strike(double t, double* x, const Candidates& candidates) {
+const Strike& ModeChange::strike(double t, double* x, const Candidates& candidates, const model::Energy* before) {
     clear_strike();
     Strike& s = strike_;
     d_.evaluate_terms(t, x);
@@ -245,7 +248,7 @@ const Strike& ModeChange::strike(double t, double* x, const Candidates& candidat
                       std::abs(d_.row_velocity(rows.normal)) > Thresholds::corner_speed);
     }
     if (!any) return s;
-    if (!prepare(t, x, candidates, s.note)) {
+    if (!prepare(t, x, candidates, s.note, before)) {
         fail_strike("the mass matrix is singular");
         return s;
     }
@@ -325,7 +328,9 @@ const Strike* ModeChange::strike_alone(double t, double* x, int element, const m
     strike_.audit.obstacle_work = obstacle_work;
     strike_.work = work;
     strike_.work_on_system = work + obstacle_work;
-    trajectory::Reaction& reaction = strike_.impulses.emplace_back();
+    strike_.impulses.resize(1);
+    trajectory::Reaction& reaction = strike_.impulses.front();
+    reaction.T.clear();
     reaction.element = element;
     reaction.N = impulse->Lambda;
     strike_.elements.push_back(element);

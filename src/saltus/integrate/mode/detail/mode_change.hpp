@@ -34,10 +34,10 @@ struct Strike {
     bool happened = false;  ///< some impulse is not zero
     bool failed = false;    ///< the impact has no solution that could be found; `note` says why
     std::vector<double> u_minus, u_plus;
-    std::vector<trajectory::Reaction> impulses;
-    std::vector<int> elements;  ///< contacts and clutches that have an impulse or were approaching
-    model::Energy before{};     ///< energies before the impact, if it happened
-    double work = 0.0;          ///< work of contacts and constraints, in J
+    std::vector<trajectory::Reaction> impulses;  ///< undefined unless it happened
+    std::vector<int> elements;                   ///< contacts and clutches that have an impulse or were approaching
+    model::Energy before{};                      ///< energies before the impact, if it happened
+    double work = 0.0;                           ///< work of contacts and constraints, in J
     /// Work done on the system, Σ ½(u⁺ + u⁻)·WΛ, in J. It differs from `work` by the work of moving obstacles.
     double work_on_system = 0.0;
     double residual = 0.0;  ///< relative residual of the contact problem
@@ -70,8 +70,9 @@ public:
 
     /// Collects the collision of the closed candidates as matrices and laws, at the state of the last evaluate_terms:
     /// sets rows(), owner() and collision(). False if the mass matrix is singular. `note` says which coefficients were
-    /// changed.
-    bool prepare(double t, const double* x, const Candidates& candidates, std::string& note);
+    /// changed. `before`: energies of the state x, if they are known.
+    bool prepare(double t, const double* x, const Candidates& candidates, std::string& note,
+                 const model::Energy* before = nullptr);
     const ActiveRows& rows() const { return rows_; }
     const std::vector<int>& owner() const { return owner_; }               ///< element of each block
     const impact::CollisionRows& collision() const { return collision_; }  ///< matrix and laws: rows().problem
@@ -80,8 +81,8 @@ public:
     const impact::Outcome& outcome() const { return outcome_; }  ///< result of the last strike
 
     /// The collision of the closed candidates, if one of them approaches. The velocities in x become those after it.
-    /// The result is valid until the next call of strike or jam.
-    const Strike& strike(double t, double* x, const Candidates& candidates);
+    /// The result is valid until the next call of strike or jam. `before`: energies of the state x, if they are known.
+    const Strike& strike(double t, double* x, const Candidates& candidates, const model::Energy* before = nullptr);
     /// The same for one contact that was open, if no other element takes part. Null if the general case is needed: the
     /// contact has friction or another impact law than Newton's, does not approach, does not separate after the impact,
     /// or creates energy. Then x is unchanged.

@@ -22,7 +22,7 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
     choice_.residual = 0.0;
     choice_.note.clear();
     choice_.mode = before;
-    d_.evaluate_terms(t, x);
+    d_.evaluate_velocities(t, x);
     d_.shape_friction();
     if (!d_.factorise_mass()) {
         choice_.note = "the mass matrix is singular";
@@ -33,6 +33,14 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
     closed_ = candidates.closed;
     for (std::size_t i = 0; i < closed_.size(); ++i)
         if (candidates.released[i] != 0) closed_[i] = 0;
+    // In free flight no force is needed.
+    const auto takes_part = [&](std::size_t i) {
+        const ElementKind kind = d_.elements()[i].rows.kind;
+        return closed_[i] != 0 || kind == ElementKind::constraint || kind == ElementKind::slider;
+    };
+    bool any = false;
+    for (std::size_t i = 0; i < closed_.size() && !any; ++i) any = takes_part(i);
+    if (any) d_.evaluate_terms(t, x);
     free_.assign(d_.terms().h.begin(), d_.terms().h.end());
     hold_.collect(d_, choice_.mode, closed_, undecided_, free_);
     if (hold_.rows() > 0) d_.mass().solve(free_);
@@ -49,7 +57,7 @@ const Choice& ModeChange::choose(double t, const double* x, const Candidates& ca
 /// Changes the friction parts that the velocities decide, and notes which parts they do not decide.
 void ModeChange::decide_by_velocities(const double* x, const Candidates& candidates) {
     const std::span<const double> u(x + d_.size(), ix(d_.size()));
-    std::vector<FrictionMode>& parts = choice_.mode.parts;
+    auto& parts = choice_.mode.parts;
     undecided_.assign(parts.size(), 0);
     for (std::size_t k = 0; k < parts.size(); ++k) {
         const VelocityDecision decision =

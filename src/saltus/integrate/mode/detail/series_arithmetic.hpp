@@ -42,6 +42,32 @@ inline double convolution(const double* a, const double* b, int k, int first = 0
     return (terms & 1) != 0 ? sum + a[0] * b[0] : sum;
 }
 
+/// The same for the products of `a` with two other series.
+struct TwoConvolutions {
+    double first, second;
+};
+inline TwoConvolutions two_convolutions(const double* a, const double* b1, const double* b2, int k, int first = 0) {
+    a += first;
+    b1 += k - first;
+    b2 += k - first;
+    int terms = k - first + 1;
+    Pair sums1{0.0, 0.0}, sums2{0.0, 0.0};
+    for (; terms >= 2; terms -= 2) {
+        const Pair pair = load_pair(a);
+        sums1 += pair * load_pair_backwards(b1);
+        sums2 += pair * load_pair_backwards(b2);
+        a += 2;
+        b1 -= 2;
+        b2 -= 2;
+    }
+    TwoConvolutions sums{sums1[0] + sums1[1], sums2[0] + sums2[1]};
+    if (terms != 0) {
+        sums.first += a[0] * b1[0];
+        sums.second += a[0] * b2[0];
+    }
+    return sums;
+}
+
 /// Order k of the square of a series. Each product of different coefficients occurs twice.
 inline double square_order(const double* a, int k) {
     const int pairs = (k + 1) / 2;

@@ -6,11 +6,11 @@
 
 #include "saltus/expr/lanes.hpp"
 #include "saltus/expr/tape.hpp"
-#include "saltus/integrate/moreau/few_rows.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/model/mass.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/solvers/friction/few_rows.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::integrate::moreau::lanes {
@@ -22,7 +22,7 @@ struct alignas(64) LaneMask {
     std::int64_t v[Lanes::width];
 };
 
-inline constexpr int max_rows = FewRows::max_rows;
+inline constexpr int max_rows = solvers::FewRows::max_rows;
 inline constexpr int max_coordinates = 16;  ///< the arrays of Work have this size
 
 /// The kinds of laws. A slider has a known bound; that of a scaled slider is μ times the reaction of its constraint.

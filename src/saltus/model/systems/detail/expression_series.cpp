@@ -266,6 +266,19 @@ const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const
         variable_radius_[1 + index_.size() + i] = u_radius[ix(index_[i])];
     }
     workspace_.bounds(R, variable_radius_, output_radius_, radii_.switches);
+    scatter_radii();
+    return radii_;
+}
+
+const SeriesEquations::Radii* ExpressionSeries::remainders(double step) {
+    if (variable_radius_.empty()) prepare_bounds();
+    workspace_.remainders(step, output_radius_, radii_.switches);
+    scatter_radii();
+    return &radii_;
+}
+
+/// Writes the bounds of the outputs to the arrays of their terms.
+void ExpressionSeries::scatter_radii() {
     for (std::size_t k = 0; k < program_->outputs.size(); ++k) {
         const auto [kind, number] = program_->outputs[k];
         const double radius = output_radius_[k];
@@ -282,7 +295,6 @@ const SeriesEquations::Radii& ExpressionSeries::bounds(double R, std::span<const
             case Kind::other_force: break;
         }
     }
-    return radii_;
 }
 
 }  // namespace saltus::model

@@ -71,9 +71,11 @@ public:
     bool transparent() const override { return program_->transparent; }
     int motion_degree() const override { return program_->motion_degree; }
     const Radii& bounds(double R, std::span<const double> q_radius, std::span<const double> u_radius) override;
+    const Radii* remainders(double step) override;
 
 private:
     void prepare_bounds();
+    void scatter_radii();
 
     std::shared_ptr<const SeriesProgram> program_;
     expr::SeriesWorkspace<double> workspace_;

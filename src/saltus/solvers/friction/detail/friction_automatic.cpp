@@ -8,7 +8,6 @@
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/detail/friction_state.hpp"
 #include "saltus/solvers/friction/detail/infeasibility.hpp"
-#include "saltus/solvers/friction/detail/planar_states.hpp"
 #include "saltus/solvers/friction/detail/shape.hpp"
 #include "saltus/solvers/friction/modes.hpp"
 #include "saltus/solvers/friction/planar.hpp"
@@ -72,17 +71,24 @@ public:
         return take("gauss-seidel", made);
     }
 
-    /// Few planar contacts: one sweep, then the active-set iteration from its contact states.
+    /// Few planar contacts: one sweep, which solves a single contact, then the search for the contact states from those
+    /// of the sweep. If the reactions are not unique, then they stay near those of the sweep; a contact that carries
+    /// nothing only because others carry all is left to the other methods, which share the load.
     bool states() {
-        constexpr int max_systems = 5;  // the states of most problems repeat after two or three
-        if (!few_planar_contacts(p_)) return false;
+        if (!FewRows::fits(p_.laws, p_.W.start)) return false;
         w_.r = w_.best;
         w_.sweeper.prepare(p_);
         w_.sweeper.sweep(p_, w_.r);
         work_ += sweep_work();
-        if (take("gauss-seidel", 1)) return true;
-        w_.r = w_.best;
-        return settle_states(p_, w_.r, max_systems) && take("states", 1);
+        if (p_.contacts() == 1) return take("gauss-seidel", 1);
+        write_dense();
+        if (w_.few_rows.solve(p_.laws, p_.W.start, w_.dense, p_.q, w_.r, method_.tolerance) && !some_idle()) {
+            w_.sweep_best.swap(w_.r);
+            w_.r.assign(w_.few_rows.r().begin(), w_.few_rows.r().end());
+            if (take("states", 1)) return true;
+            w_.r.swap(w_.sweep_best);
+        }
+        return take("gauss-seidel", 1);
     }
 
     /// The first sweeps, in growing batches, as long as they promise to be cheaper than Newton steps: the measured rate
@@ -208,6 +214,34 @@ public:
     }
 
 private:
+    /// Whether a contact of the last solution of w.few_rows neither carries a load nor separates, although it
+    /// approached without reactions.
+    bool some_idle() const {
+        const std::span<const double> r = w_.few_rows.r(), v = w_.few_rows.v();
+        for (int a = 0; a < p_.contacts(); ++a) {
+            const std::size_t i = at(p_.W.start[at(a)]);
+            const bool contact =
+                p_.laws[at(a)].kind == LawKind::unilateral || p_.laws[at(a)].kind == LawKind::friction2;
+            if (contact && r[i] == 0.0 && p_.q[i] < 0.0 && v[i] <= method_.tolerance * -p_.q[i]) return true;
+        }
+        return false;
+    }
+
+    /// Writes W to w.dense.
+    void write_dense() {
+        const auto rows = static_cast<std::size_t>(p_.W.rows());
+        w_.dense.assign(rows * rows, 0.0);
+        for (int a = 0; a < p_.contacts(); ++a)
+            for (int k = p_.W.row_start[at(a)]; k < p_.W.row_start[at(a) + 1]; ++k) {
+                const int b = p_.W.block_column[at(k)];
+                const double* block = p_.W.values.data() + p_.W.offset[at(k)];
+                for (std::size_t i = at(p_.W.start[at(a)]); i < at(p_.W.start[at(a) + 1]);
+                     ++i, block += p_.W.block_size(b))
+                    std::copy_n(block, p_.W.block_size(b), w_.dense.data() + i * rows + at(p_.W.start[at(b)]));
+            }
+    }
+    static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
     /// The tolerance for methods that stop by the residual. If the verdict of the best iterate is larger than its
     /// residual (the reactions diverged), then the tolerance is reduced by their ratio; otherwise the methods would
     /// stop at once.

@@ -7,6 +7,7 @@
 #include "saltus/solvers/friction/detail/friction_coordinates.hpp"
 #include "saltus/solvers/friction/detail/newton.hpp"
 #include "saltus/solvers/friction/detail/sweep.hpp"
+#include "saltus/solvers/friction/few_rows.hpp"
 #include "saltus/solvers/friction/friction.hpp"
 
 namespace saltus::solvers {
@@ -14,6 +15,8 @@ namespace saltus::solvers {
 /// The memory of a `Workspace`.
 struct Workspace::State {
     Sweeper sweeper;
+    FewRows few_rows;
+    std::vector<double> dense;         // W of few rows, row-major
     std::optional<NewtonSolver> made;  // constructed at first use
     NewtonSolver& newton() {
         if (!made) made.emplace();

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "saltus/integrate/moreau/few_rows.hpp"
+#include "saltus/solvers/friction/few_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "saltus/base/index.hpp"
 
-namespace saltus::integrate {
+namespace saltus::solvers {
 
 namespace {
-
-using solvers::Law;
-using solvers::LawKind;
 
 // A proximal term on the diagonal, as part of the mean diagonal: redundant rows keep the reactions of the guess.
 // Repeated improvement removes its effect on the others.
@@ -33,12 +30,25 @@ constexpr int first_reclosing_round = 2;
 
 }  // namespace
 
-bool FewRows::fits(std::span<const Law> laws, int rows) {
-    if (rows > max_rows) return false;
-    return std::all_of(laws.begin(), laws.end(), [](const Law& law) {
-        return law.kind == LawKind::bilateral || law.kind == LawKind::unilateral || law.kind == LawKind::friction2 ||
-               law.kind == LawKind::slider || law.kind == LawKind::scaled_slider;
-    });
+bool FewRows::fits(std::span<const Law> laws, std::span<const int> first) {
+    if (first.back() > max_rows || laws.size() > ix(max_rows)) return false;
+    for (std::size_t b = 0; b < laws.size(); ++b) {
+        const Law& law = laws[b];
+        const bool along_a_line = first[b + 1] - first[b] == 1 && !(law.mu_second >= 0.0);
+        switch (law.kind) {
+            case LawKind::bilateral:
+            case LawKind::unilateral:
+            case LawKind::friction2: break;
+            case LawKind::slider:
+                if (!along_a_line) return false;
+                break;
+            case LawKind::scaled_slider:  // the row that scales it must be known before it
+                if (!along_a_line || law.row < 0 || law.row >= first[b]) return false;
+                break;
+            default: return false;
+        }
+    }
+    return true;
 }
 
 /// Finds the equations of the current modes, and how each reaction depends on their unknowns: a row that holds (v = 0)
@@ -277,4 +287,4 @@ bool FewRows::solve(std::span<const Law> laws, std::span<const int> first, std::
     return false;
 }
 
-}  // namespace saltus::integrate
+}  // namespace saltus::solvers

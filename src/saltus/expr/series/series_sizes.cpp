@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saltus/expr/series/series_sizes.hpp"
+
+#include <cstring>
+
+#include "saltus/expr/series/detail/wide_registers.hpp"
+
+namespace saltus::expr {
+
+namespace {
+
+namespace narrow_sizes {
+#define SALTUS_SERIES_BYTES 16
+#include "saltus/expr/series/detail/series_lanes.inc"
+#include "saltus/expr/series/detail/series_sizes.inc"
+#undef SALTUS_SERIES_BYTES
+}  // namespace narrow_sizes
+
+#if SALTUS_SERIES_WIDE
+#pragma GCC push_options
+#pragma GCC target("avx2")
+namespace wide_sizes {
+#define SALTUS_SERIES_BYTES 32
+#include "saltus/expr/series/detail/series_lanes.inc"
+#include "saltus/expr/series/detail/series_sizes.inc"
+#undef SALTUS_SERIES_BYTES
+}  // namespace wide_sizes
+#pragma GCC pop_options
+#else
+namespace wide_sizes = narrow_sizes;
+#endif
+
+}  // namespace
+
+double term_sizes(const double* c, int last, const double* power, double* size) {
+    return has_wide_registers ? wide_sizes::term_sizes(c, last, power, size)
+                              : narrow_sizes::term_sizes(c, last, power, size);
+}
+
+double term_sums(const double* c, int last, const double* power, double* sum) {
+    return has_wide_registers ? wide_sizes::term_sums(c, last, power, sum)
+                              : narrow_sizes::term_sums(c, last, power, sum);
+}
+
+double product_tail(const double* size, int last_a, const double* sum, int last_b, int N) {
+    return has_wide_registers ? wide_sizes::product_tail(size, last_a, sum, last_b, N)
+                              : narrow_sizes::product_tail(size, last_a, sum, last_b, N);
+}
+
+}  // namespace saltus::expr

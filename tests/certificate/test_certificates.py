@@ -507,6 +507,9 @@ class Refused(unittest.TestCase):
                     with self.assertRaises(checker.Refused, msg=(mu, N)):
                         proof.claim("dissipative impacts*", claimed)
 
+    def test_a_surface_that_moves_needs_friction_that_is_not_negative(self):
+        self.refused_changes(examples.belt_equilibria(), [("F = 2.0", "F = -2.0", {"F": -2.0}, "may be negative"), ("mu = 1.0", "mu = -1.0", {}, "may be negative")])
+
     def test_an_energy_of_the_user_is_not_for_sliders_that_slide_for_ever(self):
         document = examples.sliding_block()
         document["setting"] |= {"V": "T + U", "factor": examples.h(1)}

@@ -67,11 +67,12 @@ public:
     struct EventMemory {
         Vector field_before, field_after;
         Matrix position, velocity, coefficient, switches;
-        /// For friction in a plane that comes to rest: the gradient of the time of rest by the slip velocity
-        /// (gradient_of_rest).
+        /// For friction in a plane that comes to rest: the derivative of the time of rest (gradient_of_rest). It is
+        /// gradient·δγ + others·δz with all columns z of Tangent.
         struct Rest {
             int part;
             integrate::SlipDirection gradient;
+            Eigen::RowVectorXd others;
         };
         std::vector<Rest> rests;
     } event_memory;

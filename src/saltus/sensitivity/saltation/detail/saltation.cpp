@@ -175,11 +175,11 @@ private:
         return s;
     }
 
-    /// The gradient of the time of rest if slip in a plane comes to rest, otherwise null.
-    const integrate::SlipDirection* rest_of(const Watch& w) const {
+    /// The derivative of the time of rest if slip in a plane comes to rest, otherwise null.
+    const Tangent::EventMemory::Rest* rest_of(const Watch& w) const {
         if (w.what != Watch::What::slip) return nullptr;
         for (const Tangent::EventMemory::Rest& rest : x_.event_memory.rests)
-            if (rest.part == w.part) return &rest.gradient;
+            if (rest.part == w.part) return &rest;
         return nullptr;
     }
 
@@ -204,9 +204,9 @@ private:
             case What::clutch: return velocity_.row(e.rows.normal);
             case What::slip: {
                 const FrictionPart& part = d_.parts()[ix(w.part)];
-                const integrate::SlipDirection* const rest = rest_of(w);
-                const integrate::SlipDirection& along = rest ? *rest : d_.mode().parts[ix(w.part)].direction;
-                RowVector s = RowVector::Zero(x_.columns());
+                const Tangent::EventMemory::Rest* const rest = rest_of(w);
+                const integrate::SlipDirection& along = rest ? rest->gradient : d_.mode().parts[ix(w.part)].direction;
+                RowVector s = rest ? RowVector(rest->others) : RowVector(RowVector::Zero(x_.columns()));
                 for (int i = 0; i < part.size; ++i) s += along[ix(i)] * velocity_.row(part.row + i);
                 return s;
             }
@@ -316,9 +316,9 @@ bool come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::Rec
     f.head(n) = field.head(n) + little * field.tail(n);
     f.tail(n) = field.tail(n) + little * rates.row(0).transpose();
     for (const int k : resting) {
-        const std::optional<integrate::SlipDirection> gradient = gradient_of_rest(x, from, state, little, k);
-        if (!gradient) return false;
-        x.event_memory.rests.push_back({k, *gradient});
+        std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, from, state, little, k);
+        if (!rest) return false;
+        x.event_memory.rests.push_back(std::move(*rest));
     }
     return true;
 }

@@ -22,8 +22,6 @@ namespace saltus::sensitivity {
 
 namespace {
 
-using integrate::SlipDirection;
-
 /// Angle of the differences that stand for derivatives by the direction, in rad. The relative error of central
 /// differences is its square.
 constexpr double difference = 1e-4;
@@ -78,6 +76,12 @@ public:
         directions.middleCols(1 + x_.n(), x_.n()) = lift_.transpose();
         x_.linearised.along(directions, rates);
         return W_ * rates.transpose();
+    }
+
+    /// After derivative: w·γ̇ differentiated by all columns of Tangent, and by γ alone.
+    void against(const Vector& w, Vector& by_all, Vector& by_slip) {
+        x_.linearised.against(W_.transpose() * w, by_all);
+        by_slip = lift_.transpose() * by_all.segment(1 + x_.n(), x_.n());
     }
 
 private:
@@ -178,8 +182,8 @@ std::optional<Vector> before_euler_step(const Matrix& A, double little, const Ve
 
 }  // namespace
 
-std::optional<SlipDirection> gradient_of_rest(Tangent& tangent, double t, const std::vector<double>& x, double little,
-                                              int part) {
+std::optional<Tangent::EventMemory::Rest> gradient_of_rest(Tangent& tangent, double t, const std::vector<double>& x,
+                                                           double little, int part) {
     SlipRate rate(tangent, t, x, part);
     if (!rate.usable()) return {};
     const Vector d = rate.gamma().normalized();
@@ -188,8 +192,15 @@ std::optional<SlipDirection> gradient_of_rest(Tangent& tangent, double t, const 
     if (!g) return {};
     const std::optional<Vector> w = before_euler_step(rate.derivative(x), little, *g);
     if (!w) return {};
-    SlipDirection out{};
-    for (int r = 0; r < rate.size(); ++r) out[ix(r)] = (*w)(r);
+    // The Euler step also adds what the other variables change, δγ(t + little) = (I + little A) δγ + little B δz, where
+    // B leaves out the changes of u that change γ. If the direction of slip stays then a change of F by δF changes the
+    // time to rest by little g·δF. I + little A is almost singular if other forces are small next to friction: w is
+    // large, and the difference little (w − g)·B is subtracted.
+    Vector other_rates, slip_rates;
+    rate.against(*w - *g, other_rates, slip_rates);
+    if (!other_rates.allFinite()) return {};
+    Tangent::EventMemory::Rest out{part, {}, -little * other_rates.transpose()};
+    for (int r = 0; r < rate.size(); ++r) out.gradient[ix(r)] = (*w)(r) + little * slip_rates(r);
     return out;
 }
 

@@ -16,27 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Takes the claims of all conditions back. Assumptions stay.
-void withdraw(proof::CertifiedStatement& statement, const std::string& why) {
-    for (proof::CertifiedCondition& c : statement.conditions) {
-        if (!c.certified) continue;
-        c.certified = false;
-        c.why = why;
-        c.claims.clear();
-    }
-}
-
-/// Why the feedback of the model file is not certified; empty if it is, or if there is none. The model of a saturated
-/// or estimating loop has its feedback among the forces: only the description of the file shows it.
-std::string feedback_refusal(const io::LoadedModel& loaded, const std::string& theorem) {
-    const auto& control = loaded.file.description.control;
-    if (!control) return "";
-    if (theorem != proof::to_string(proof::Theorem::regulation)) return "feedback is not certified";
-    const bool plain = control->feedforward.empty() && !control->saturation.given && control->saturation_of.empty() &&
-                       !control->shaping.given && !control->period.given && control->velocity.word == "measured";
-    return plain ? "" : "only PD feedback of measured coordinates and velocities is certified";
-}
-
 constexpr const char* checker_name = "check_certificate";
 constexpr const char* where_checker_is =
     "it belongs into the folder share/saltus beside the program's bin, or into tools beside the build folder; another "
@@ -94,8 +73,7 @@ void prepare_certificate(const CertificateOptions& options, const std::string& o
 }
 
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
-                                         const io::LoadedModel& loaded, proof::CertifiedStatement statement) {
-    if (const std::string why = feedback_refusal(loaded, statement.theorem); !why.empty()) withdraw(statement, why);
+                                         const io::LoadedModel& loaded, const proof::CertifiedStatement& statement) {
     io::WrittenCertificate written;
     written.file = options.file;
     written.certified = statement.certified();

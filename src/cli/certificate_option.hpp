@@ -25,7 +25,7 @@ void prepare_certificate(const CertificateOptions& options, const std::string& o
 /// checked if this was asked for. A certificate with conditions that are not certified is not checked: it would be
 /// refused. Throws Error if the file cannot be written.
 io::WrittenCertificate write_certificate(const CertificateOptions& options, const OutputOptions& output,
-                                         const io::LoadedModel& loaded, proof::CertifiedStatement statement);
+                                         const io::LoadedModel& loaded, const proof::CertifiedStatement& statement);
 
 /// The certificate says that everything is certified, but the checker was asked for and did not accept it: a failure of
 /// the program.

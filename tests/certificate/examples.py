@@ -287,14 +287,20 @@ FN = "FN"
 
 def oscillator(k=4.0, c=0.5, level=INF):
     """A mass on a spring, with a damper and dry friction. c < 0: friction takes what the damper supplies, below the level."""
-    dissipation = [{"kind": "damping"}, {"kind": "rank", "weights": numbers(1, 1)}] if c >= 0 else [{"kind": "friction", "bounds": numbers(1.5)}]
-    conditions = {"form": [{"kind": "linear"}], "mass": [{"kind": "mass"}], "dissipation": dissipation}
-    if k > 0:
-        conditions |= {"stiffness": [{"kind": "stiffness"}], "set": [{"kind": "no bound" if level == INF else "set"}]}
+    conditions = {"1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}]}
+    damping, rank = [{"kind": "linear damping", "tree": ["semidefinite"]}], {"loaded": [], "by": "rank", "weights": numbers(1, 1)}
+    losses = [{"kind": "losses", "tree": ["loads", [rank]]}]
+    if k <= 0:
+        conditions |= {"3": damping, "4": losses, "5": [{"kind": "linear saddle", "direction": numbers(1)}]}
     else:
-        conditions["stiffness"] = [{"kind": "negative stiffness", "direction": numbers(1)}]
+        conditions["2"] = [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((1.0, 1.0))}]
+        friction = [{"kind": "friction", "bounds": numbers(1.5)}]
+        conditions |= {"3": damping if c >= 0 else friction, "4": losses if c >= 0 else friction}
+        away = [["unbalanced", [{"signs": [], "d": numbers(d)}]] for d in (-1, 1)]
+        tree = split(0, 0.5, away[0], split(0, 1.5, ["below"], away[1]))
+        conditions["8"] = [{"kind": "no bound"} if level == INF else {"kind": "equilibria", "tree": tree}]
     text = OSCILLATOR.replace("k = 4.0", "k = %r" % k).replace("c = 0.5", "c = %r" % c)
-    return document(text, "linear", "", whole_space(["x"], level), conditions, {"m": 1.0, "k": k, "c": c, "mu": 0.5, "FN": 2.0},
+    return document(text, "linear" if k <= 0 else "attractivity", "", whole_space(["x"], level), conditions, {"m": 1.0, "k": k, "c": c, "mu": 0.5, "FN": 2.0},
                     verdict="attractive" if k > 0 else "unstable")
 
 
@@ -315,10 +321,12 @@ c = 0.5
 
 def damped_pair():
     """Two masses and one damper, which sees the motion of both because the masses are coupled by a spring."""
-    conditions = {"form": [{"kind": "linear"}], "mass": [{"kind": "mass"}],
-                  "dissipation": [{"kind": "damping"}, {"kind": "observable", "cases": [{"closed": [], "pivots": [], "weights": numbers(1, 1, 1, 1)}]}],
-                  "stiffness": [{"kind": "stiffness"}], "set": [{"kind": "no bound"}]}
-    return document(PAIR, "linear", "", whole_space(["x", "y"]), conditions, {"m": 1.0, "k": 2.0, "s": 1.0, "c": 0.5})
+    conditions = {"1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+                  "2": [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((0, 0), (0, 0))}],
+                  "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+                  "4": [{"kind": "observable", "cases": [{"closed": [], "pivots": [], "weights": numbers(1, 1, 1, 1)}]}],
+                  "8": [{"kind": "no bound"}]}
+    return document(PAIR, "attractivity", "", whole_space(["x", "y"]), conditions, {"m": 1.0, "k": 2.0, "s": 1.0, "c": 0.5})
 
 
 INVERTED = """
@@ -474,7 +482,7 @@ def belt(c=0.0):
     b = -s / 2
     e = (s - 2 * b) / (2 * d)
     P = [numbers(e - b * d, b), numbers(b, e)]
-    claim = {"kind": "grows", "P": P, "nu": h(0), "kappas": [], "pivots": [], "position": numbers(1), "velocity": numbers(1)} if d > 0 else {"kind": "falls", "P": P}
+    claim = {"kind": "grows", "P": P, "nu": h(0), "kappas": [], "pivots": [], "position": numbers(1), "velocity": numbers(1)} if d > 0 else {"kind": "falls", "P": P, "kappa": h(0)}
     return one_mode(BELT.replace("c = 0.0", "c = %r" % c), {"m": 1.0, "k": 1.0, "c": c, "delta": 3.0, "v": 0.2}, {"belt": "backwards"},
                     (box((0.615, 0.635)), box((-0.01, 0.01))), (box((0.6249, 0.6251)), [], [], [[1.0]]), claim, "unstable" if d > 0 else "attractive")
 
@@ -561,6 +569,293 @@ def rod_claim():
     return {"kind": "grows", "P": [numbers(*row) for row in P], "nu": h(0.5), "kappas": [], "pivots": [1, 0], "position": numbers(1), "velocity": numbers(r)}
 
 
+CONVEYOR = """
+[system]
+q = ["x", "y"]
+T = "m/2*(x'^2 + y'^2)"
+U = "k/2*x^2 + m*g*y"
+R = "c/2*x'^2"
+
+[parameters]
+m = 1.0
+k = 4.0
+g = 8.0
+c = 1.0
+mu = 0.25
+v = 1.0
+eN = 0.5
+
+[[contact]]
+name = "belt"
+gN = "y"
+gammaT = "x' - v"
+mu = "mu"
+eN = "eN"
+"""
+CONVEYOR_PARAMETERS = {"m": 1.0, "k": 4.0, "g": 8.0, "c": 1.0, "mu": 0.25, "v": 1.0, "eN": 0.5}
+
+
+def conveyor():
+    """A block on a conveyor is dragged to x = mu m g/k = 0.5 and rests there while the belt slides: z = x - 0.5 has z'' = -4 z - z'. With
+    V = 4.5 z^2 + z z' + z'^2 + y^2 + y'^2 it is V' = -4 z^2 - z'^2 while the contact is closed, y = y' = 0."""
+    P = [numbers(4.5, 0, 0.5, 0), numbers(0, 1, 0, 0), numbers(0.5, 0, 1, 0), numbers(0, 0, 0, 1)]
+    result = one_mode(CONVEYOR, CONVEYOR_PARAMETERS, {"belt": "backwards"}, (box((0, 1), (-0.5, 0.5)), box((-0.5, 0.5), (-0.5, 0.5))),
+                      (box((0.4375, 0.5625), (-0.0625, 0.0625)), box((7.5, 8.5)), [], [[0.25, -0.0625, 0], [0, 0, 1], [0, -1, 0]]),
+                      {"kind": "falls", "P": P, "kappa": h(4)}, "attractive")
+    result["setting"]["level"] = h(0.125)       # z^2 < 0.125/4.25 and z'^2 < 0.125*4.5/4.25 are inside of the region
+    return result
+
+
+def sliding_block():
+    """A block on a belt with constant friction slides for ever while T + 2(x - 0.5)^2 < 0.4 < v^2/2: friction is a part of the potential energy."""
+    text = SLIDING_BLOCK
+    setting = {"coordinates": ["x"], "domain": box((-0.25, 1.25)), "reference": h(-0.5), "level": h(0.4), "I_C": [], "sliding": {"belt": "backwards"}}
+    conditions = {
+        "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+        "S": [{"kind": "sliding", "tree": split(0, 0.5, split(0, 0.4375, ["slides"], ["slides"]), split(0, 0.5625, ["slides"], ["slides"]))}],
+        "2": [{"kind": "faces", "faces": [{"coordinate": 0, "side": side, "tree": ["level"]} for side in ("low", "high")]},
+              {"kind": "bounded", "tree": ["bounded"]},
+              {"kind": "stationary", "N": box((-0.25, 1.25)), "pivots": [], "tree": ["local"]},
+              {"kind": "unique", "N": box((-0.25, 1.25)), "pivots": [], "closed": [], "qualification": [], "kappa": h(0)},
+              {"kind": "point", "box": box((0.5, 0.5))}],
+        "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+        "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
+        "8": [{"kind": "equilibria", "tree": split(0, 0.25, ["unbalanced", [{"signs": [], "d": numbers(-1)}]], split(0, 0.75, ["below"],
+                                                   ["unbalanced", [{"signs": [], "d": numbers(1)}]]))}],
+        "9": []}
+    return document(text, "attractivity", "Corollary 3, steady sliding", setting, conditions, {"k": 4.0, "c": 0.5, "F": 2.0, "v": 1.0})
+
+
+SLIDING_BLOCK = """
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "k/2*x^2"
+R = "c/2*x'^2"
+
+[parameters]
+k = 4.0
+c = 0.5
+F = 2.0
+v = 1.0
+
+[[slider]]
+name = "belt"
+gammaT = "x' - v"
+mu = 1.0
+FN = "F"
+"""
+
+
+def belt_equilibria():
+    """Sliding friction 2 holds the block on the belt at x = 0.5 alone, although up to 2 could hold it for |x| <= 0.5."""
+    setting = {"coordinates": ["x"], "domain": box((-INF, INF)), "reference": h(0), "level": "inf", "I_C": [], "sets": [box((0.25, 0.75))]}
+    tree = split(0, 0.25, ["unbalanced", [{"signs": [], "d": numbers(-1)}]], split(0, 0.75, ["listed", 0], ["unbalanced", [{"signs": [], "d": numbers(1)}]]))
+    return document(SLIDING_BLOCK, "equilibria", "", setting, {"form": [{"kind": "form"}], "complete": [{"kind": "equilibria", "tree": tree}]},
+                    {"k": 4.0, "c": 0.5, "F": 2.0, "v": 1.0}, verdict="complete")
+
+
+RATCHET = """
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "k/2*x^2"
+R = "c/2*x'^2"
+
+[parameters]
+k = 4.0
+c = 0.5
+
+[[clutch]]
+name = "ratchet"
+gamma = "x'"
+"""
+
+
+def ratchet():
+    """A spring with a ratchet that only lets x grow: all x >= 0 are equilibria, without end, and they attract everything."""
+    conditions = {"1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
+                  "2": [{"kind": "convex", "kappa": h(0)}, {"kind": "point", "box": box((0, 0))}],
+                  "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
+                  "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
+                  "8": [{"kind": "no bound"}],
+                  "9": []}
+    return document(RATCHET, "attractivity", "Corollary 3", whole_space(["x"]), conditions, {"k": 4.0, "c": 0.5})
+
+
+def ratchet_equilibria():
+    """The ratchet holds x >= 0 only: a spring that is pressed drives it on."""
+    setting = {"coordinates": ["x"], "domain": box((-INF, INF)), "reference": h(0), "level": "inf", "I_C": [], "sets": [box((-0.125, INF))]}
+    tree = split(0, -0.125, ["unbalanced", [{"signs": [], "d": numbers(-1)}]], ["listed", 0])
+    return document(RATCHET, "equilibria", "", setting, {"form": [{"kind": "form"}], "complete": [{"kind": "equilibria", "tree": tree}]},
+                    {"k": 4.0, "c": 0.5}, verdict="complete")
+
+
+def elastic_block():
+    """The falling block with eN = 1 and without friction is stable, although it never rests."""
+    result = changed(falling_block(), "eN = 0.5", "eN = 1.0", {"eN": 1.0})
+    result = changed(result, "mu = 0.3", "mu = 0.0", {"mu": 0.0})
+    rows = {c["id"]: c for c in result["conditions"]}
+    rows["7"]["claims"] = [{"kind": "dissipative impacts", "tree": ["definite"]}]
+    result.update(verdict="stable", assumptions=[], conditions=[rows[k] for k in "12367"])
+    result["setting"]["I_C"] = []
+    return result
+
+
+def slanted_block(eT=-0.75, mu=0.125):
+    """The text of a block whose inertia couples x' and y': D = [[1, -0.8], [-0.8, 1]]. With eN = 0 and eT = -0.75, b_N = 1 and b_T = 7, the form of the
+    impulses is 2 N^2 - 12.8 N T + 14 T^2, which is negative for T/N between 0.2 and 0.714, and positive in a cone with mu < 0.2."""
+    return SLANTED.replace("eT = -0.75", "eT = %r" % eT).replace("mu = 0.125", "mu = %r" % mu)
+
+
+SLANTED = """
+[system]
+q = ["x", "y"]
+T = "(x'^2 + 1.6*x'*y' + y'^2)/0.72"
+U = "m*g*y + k/2*x^2"
+
+[parameters]
+m = 1.0
+g = 9.81
+k = 10.0
+mu = 0.125
+eT = -0.75
+
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = "mu"
+eT = "eT"
+"""
+
+
+def function(text, V, point, conditions, parameters, region=None, level=INF, verdict="attractive"):
+    """A certificate with a function V of the state. region: boxes of positions and velocities, or everything."""
+    names = tomllib.loads(text)["system"]["q"]
+    everything = box(*[(-INF, INF)] * len(names))
+    positions, velocities = region or (everything, everything)
+    setting = {"coordinates": names, "domain": positions, "velocities": velocities, "reference": h(0), "level": h(level), "I_C": [], "V": V,
+               "point": numbers(*point)}
+    first = {"1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}]}
+    result = document(text, "function", "Lyapunov's method", setting, first | conditions, parameters, verdict=verdict)
+    for row in result["conditions"]:
+        if row["id"] == "7":
+            row.update(verdict="assumed", certified=False)
+            result["assumptions"] = [ASSUMPTION]
+    return result
+
+
+SPRING = """
+[system]
+q = ["x"]
+T = "m/2*x'^2"
+U = "k/2*x^2"
+R = "c/2*x'^2"
+
+[parameters]
+m = 1.0
+k = 1.0
+c = 0.5
+"""
+SPRING_PARAMETERS = {"m": 1.0, "k": 1.0, "c": 0.5}
+
+
+def cross_term():
+    """V = T + U + x x'/10 falls strictly: V' = -0.4 x'^2 - 0.05 x x' - 0.1 x^2."""
+    return function(SPRING, "T + U + x*x'/10", [0], {
+        "2": [{"kind": "minimum of V", "support": {}, "kappa": h(0), "tree": ["definite"]}, {"kind": "boundary", "faces": []}],
+        "3": [{"kind": "decrease", "along": [0, 1], "tree": ["falls", numbers(1)]}],
+        "6": []}, SPRING_PARAMETERS)
+
+
+def cross_term_in_a_box():
+    """The same function in a box, with a level."""
+    sides = [{"coordinate": k, "side": side, "tree": ["above"]} for k in range(2) for side in ("low", "high")]
+    return function(SPRING, "T + U + x*x'/10", [0], {
+        "2": [{"kind": "minimum of V", "support": {}, "kappa": h(0), "tree": split(0, 0.25, ["definite"], ["definite"])},
+              {"kind": "boundary", "faces": sides}],
+        "3": [{"kind": "decrease", "along": [0, 1], "tree": split(1, 0, ["falls", numbers(1)], ["falls", numbers(1)])}],
+        "6": []}, SPRING_PARAMETERS, (box((-1, 1)), box((-1, 1))), 0.375)
+
+
+def stopped_spring():
+    """The function of cross_term with a stop at x = -1/4: its force changes V at the rate force*(x' + x/10), which is not positive where it touches."""
+    result = cross_term()
+    result = changed(result, SPRING, SPRING + '\n[[contact]]\nname = "stop"\ngN = "x + 0.25"\neN = 0.5\n')
+    row = {"id": "4", "text": "", "verdict": "proved", "certified": True, "why": "",
+           "claims": [{"kind": "restitution"}, {"kind": "dissipative impacts", "tree": ["definite"]}]}
+    result["conditions"].insert(3, row)
+    return result
+
+
+def growing_function():
+    """V = x x' grows at a saddle: V' = x'^2 + x^2."""
+    text = SPRING.replace("k = 1.0", "k = -1.0").replace("c = 0.5", "c = 0.0")
+    return function(text, "x*x'", [0], {
+        "2": [{"kind": "saddle of V", "direction": numbers(1, 1)}],
+        "3": [{"kind": "decrease", "along": [0, 1], "tree": ["falls", numbers(1)]}],
+        "6": []}, {"m": 1.0, "k": -1.0, "c": 0.0}, verdict="unstable")
+
+
+def driven_spring():
+    """Negative damping: T + U grows unless the mass rests, and only x = 0 is an equilibrium."""
+    return function(SPRING.replace("c = 0.5", "c = -0.5"), "T + U", [0], {
+        "2": [{"kind": "saddle of V", "direction": numbers(1, 0)}],
+        "3": [{"kind": "decrease", "along": [1], "tree": ["falls", numbers(1)]}],
+        "6": [{"kind": "lone"}]}, SPRING_PARAMETERS | {"c": -0.5}, verdict="unstable")
+
+
+TWO_BLOCKS = """
+[system]
+q = ["x", "y", "z"]
+T = "m/2*(x'^2 + y'^2) + M/2*z'^2"
+U = "k/2*x^2 + m*g*y + k/2*z^2"
+R = "c/2*(x'^2 + y'^2 + z'^2)"
+
+[parameters]
+m = 1.0
+M = 2.0
+k = 4.0
+g = 8.0
+c = 0.5
+mu = 0.25
+eN = 0.5
+eT = 0.0
+
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = "mu"
+eN = "eN"
+eT = "eT"
+
+[[contact]]
+name = "stop"
+gN = "z + 1"
+eN = "eN"
+
+[[slider]]
+name = "ground"
+gammaT = "z'"
+mu = "mu"
+FN = 2.0
+"""
+TWO_BLOCKS_PARAMETERS = {"m": 1.0, "M": 2.0, "k": 4.0, "g": 8.0, "c": 0.5, "mu": 0.25, "eN": 0.5, "eT": 0.0}
+
+
+def weighted_energies():
+    """The energies of two blocks with factors 1 and 3. One rests on a rough floor, the other rubs and has a stop."""
+    V = "m/2*(x'^2 + y'^2) + k/2*x^2 + m*g*y + 3*(M/2*z'^2 + k/2*z^2)"
+    return function(TWO_BLOCKS, V, [0, 0, 0], {
+        "2": [{"kind": "minimum of V", "support": {"floor": 1}, "kappa": h(1), "tree": ["definite"]}, {"kind": "boundary", "faces": []}],
+        "3": [{"kind": "decrease", "along": [3, 4, 5], "tree": split(1, -1, ["gap", "floor"], ["falls", numbers(1, 1, 1, 1)])}],
+        "4": [{"kind": "restitution"}, {"kind": "dissipative impacts", "tree": split(1, -1, ["gap", "floor"], ["definite"])}],
+        "6": [{"kind": "no bound"}],
+        "7": []}, TWO_BLOCKS_PARAMETERS)
+
+
 def changed(certificate, old, new, parameters=None):
     """The certificate with another model: `old` is replaced by `new` in the text, with the right hash."""
     result = copy.deepcopy(certificate)
@@ -575,4 +870,6 @@ def changed(certificate, old, new, parameters=None):
 def all_examples():
     return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm(), flexible_arm(), convex_block(), oscillator(),
             oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead(),
-            cubic_pendulum(), drag_pendulum(), own_energy(), own_energy(3.0), belt(), belt(1.4), hill(), sticking_rod()]
+            cubic_pendulum(), drag_pendulum(), own_energy(), own_energy(3.0), belt(), belt(1.4), hill(), sticking_rod(), conveyor(), sliding_block(),
+            belt_equilibria(), ratchet(), ratchet_equilibria(), elastic_block(), cross_term(), cross_term_in_a_box(), stopped_spring(), growing_function(), driven_spring(),
+            weighted_energies()]

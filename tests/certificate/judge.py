@@ -145,12 +145,21 @@ class World:
         self.n = len(self.q)
         self.system, self.let, self.control = data["system"], data.get("let", {}), data.get("control")
         self.names = dict(FUNCTIONS, **{k: float.fromhex(v) for k, v in document["model"]["parameters"].items()})
-        self.contacts, self.constraints, self.sliders = (data.get(k, []) for k in ("contact", "constraint", "slider"))
+        self.contacts, self.constraints, sliders, self.clutches = (data.get(k, []) for k in ("contact", "constraint", "slider", "clutch"))
+        for kind, blocks in (("slider", sliders), ("clutch", self.clutches)):
+            for i, block in enumerate(blocks, 1):
+                block.setdefault("name", kind if len(blocks) == 1 else "%s %d" % (kind, i))
+        slides = document["setting"].get("sliding", {})
+        self.sliding = [(e, {"forwards": 1, "backwards": -1}[slides[e["name"]]]) for e in sliders if e["name"] in slides]
+        self.sliders = [e for e in sliders if e["name"] not in slides]
+        need(len(self.sliding) == len(slides), "unknown elements slide")
         self.rough = [c for c in self.constraints if self.has_friction(c)]
-        self.V, self.factor = document["setting"].get("V"), number(document["setting"].get("factor", "0x1p+0"))
+        self.V = document["setting"].get("V") if document["theorem"] != "function" else None
+        self.factor = number(document["setting"].get("factor", "0x1p+0"))
 
     def has_friction(self, e):
-        return "gammaT" in e and e.get("mu", 0) not in (0, 0.0, "0")
+        mu = e.get("mu", 0)
+        return "gammaT" in e and (self.names.get(mu, mu) if isinstance(mu, str) else mu) not in (0, 0.0, "0")
 
     def state(self, q, u=None):
         values, n = list(q) + list(u or [0.0] * self.n), 2 * self.n
@@ -186,7 +195,21 @@ class World:
         for a in self.control["actuated"] if self.control else []:       # gains that are one number
             U = U + (names[a] - self.jet(self.control.get("reference", {}).get(a, 0), names)) ** 2 * self.jet(self.control.get("Kp", 0), names) * 0.5
             R = R + names[a + "_v"] ** 2 * self.jet(self.control.get("Kv", 0), names) * 0.5
+        if self.control and "shaping" in self.control:
+            U = self.jet(self.control["shaping"], names)
         forces = [self.jet(system.get("f", {}).get(a, 0), names) for a in self.q]
+        for a, text in (self.control or {}).get("feedforward", {}).items():
+            forces[self.q.index(a)] = forces[self.q.index(a)] + self.jet(text, names)
+        for e, sign in self.sliding:     # friction is a smooth force; the constant part of all forces has a potential
+            force = self.jet(e["FN"], names) * self.jet(e["mu"], names) * -sign
+            slope = self.jet(e["gammaT"], names).g[n:]
+            forces = [x + force * t for x, t in zip(forces, slope)]
+        if self.sliding:
+            here, there = self.state(q), self.state([x + 0.37 for x in q])
+            for k, a in enumerate(self.q):
+                still = [self.rest_force(k, state) for state in (here, there)]
+                if abs(still[0] - still[1]) < 1e-9 * (1 + abs(still[0])):
+                    U, forces[k] = U - names[a] * still[0], forces[k] - still[0]
         if self.V is not None:           # V = factor*(T + W): W is the potential energy, and the difference is another force
             W = self.jet(self.V, dict(names, T=T, U=U)) * (1 / self.factor) - T
             size = 1 + max(abs(x) for row in T.h for x in row) + max(map(abs, W.g))
@@ -199,16 +222,19 @@ class World:
         h = [f[a] - R.g[n + a] - U.g[a] + T.g[a] - sum(T.h[n + a][b] * v[b] for b in range(n)) for a in range(n)]
         out = {"M": M, "h": h, "U": U.v, "gradU": U.g[:n], "T": T.v, "nc": [f[a] - R.g[n + a] for a in range(n)],
                "K": [row[:n] for row in U.h[:n]], "C": [[R.h[n + a][n + b] - forces[a].g[n + b] for b in range(n)] for a in range(n)]}
-        for kind, key in ((self.contacts, "gN"), (self.constraints, "g"), (self.sliders, None)):
-            for i, e in enumerate(kind):
-                name = e.get("name", "slider%s" % (i or ""))
+        still = self.state(q)
+        for kind, key in ((self.contacts, "gN"), (self.constraints, "g"), (self.sliders, None), (self.clutches, None)):
+            for e in kind:
+                name = e["name"]
                 gap = self.jet(e[key], names) if key else None
-                slips = e.get("gammaT", [])
+                slips = e.get("gammaT", e.get("gamma", []))
+                chi = [self.jet(x, still).v for x in (slips if isinstance(slips, list) else [slips])]
                 slips = [self.jet(s, names) for s in (slips if isinstance(slips, list) else [slips])]
                 mu = e.get("mu", 0)
                 mu = [self.jet(m, names).v for m in (mu if isinstance(mu, list) else [mu])]
                 mu = mu * len(slips) if len(mu) == 1 else mu
-                out[name] = {"gap": gap.v if gap else None, "row": gap.g[:n] if gap else None, "t": [s.g[n:] for s in slips],
+                out[name] = {"gap": gap.v if gap else None, "row": gap.g[:n] if gap else slips[0].g[n:] if "gamma" in e else None, "chi": chi,
+                             "t": [s.g[n:] for s in slips],
                              "hess": [r[:n] for r in gap.h[:n]] if gap else None,
                              "bend": sum(gap.h[a][b] * v[a] * v[b] for a in range(n) for b in range(n)) if gap else 0, "mu": mu,
                              "load": self.jet(e["FN"], names).v if "FN" in e else None, "gamma": [s.v for s in slips],
@@ -216,7 +242,17 @@ class World:
                              "eN": self.jet(e.get("eN", 0), names).v, "eT": self.jet(e.get("eT", 0), names).v}
         return out
 
+    def rest_force(self, k, names):
+        """The force along coordinate k at rest, with the friction of sliders that slide for ever."""
+        force = self.jet(self.system.get("f", {}).get(self.q[k], 0), names).v - self.jet(self.system.get("R", 0), names).g[self.n + k]
+        for e, sign in self.sliding:
+            force -= sign * self.jet(e["FN"], names).v * self.jet(e["mu"], names).v * self.jet(e["gammaT"], names).g[self.n + k]
+        return force
+
     def friction(self, e, v):
+        """The largest power of friction along v for the normal force 1; on a surface that moves, friction has one direction."""
+        if len(e["t"]) == 1 and abs(e["chi"][0]) > 1e-12:
+            return -math.copysign(e["mu"][0], e["chi"][0]) * dot(v, e["t"][0])
         return math.sqrt(sum((m * dot(v, t)) ** 2 for m, t in zip(e["mu"], e["t"])))
 
 
@@ -330,8 +366,8 @@ class Judge:
 
     def works(self, v, names, signs, s):
         """Whether contacts and constraints with signs do no positive work on v."""
-        for name in names:
-            if dot(v, s[name]["row"]) + self.world.friction(s[name], v) > self.scale(v, s[name]["row"]):
+        for name in [*names, *(c["name"] for c in self.world.clutches)]:
+            if dot(v, s[name]["row"]) + (0 if name not in names else self.world.friction(s[name], v)) > self.scale(v, s[name]["row"]):
                 return False
         for name, sign in signs.items():
             if sign * dot(v, s[name]["row"]) + self.world.friction(s[name], v) > self.scale(v, s[name]["row"]):
@@ -340,11 +376,13 @@ class Judge:
 
     def entry_holds(self, entry, q, s, names, signs):
         d = [number(x) for x in entry["d"]]
-        rows = ([entry["gap"]] if entry["gap"] else []) + entry["closed"] + [c["name"] for c in self.world.constraints]
+        rows = ([entry["gap"]] if entry["gap"] else []) + entry["closed"] + [c["name"] for c in self.world.rough]
+        smooth = [c["name"] for c in self.world.constraints if c not in self.world.rough]
         if len(d) != len(rows) or entry["gap"] and d[0] < 0:
             return False
         p = [sum(x * s[r]["row"][k] for x, r in zip(d, rows)) for k in range(self.n)]
-        v = solve(s["M"], p)
+        x = solve([s["M"][k] + [-s[c]["row"][k] for c in smooth] for k in range(self.n)] + [s[c]["row"] + [0.0] * len(smooth) for c in smooth], p + [0.0] * len(smooth))
+        v, d, rows = x[:self.n], d + x[self.n:], rows + smooth
         if not self.works(v, names, signs, s):
             return False
         tau = self.rho - (s["U"] - self.reference)
@@ -354,7 +392,7 @@ class Judge:
             size = math.sqrt(min(tau, 100.0) / energy) * self.rng.choice([0, 0.99, 0.5]) if tau > 0 else 0
             moving = self.world.at(q, [size * x for x in u])
             a = dot(v, moving["h"]) + sum(x * moving[r]["bend"] for x, r in zip(d, rows))
-            a += sum(moving[e.get("name", "slider")]["load"] * self.world.friction(moving[e.get("name", "slider")], v) for e in self.world.sliders)
+            a += sum(moving[e["name"]]["load"] * self.world.friction(moving[e["name"]], v) for e in self.world.sliders)
             if a > EPS * (1 + abs(a)):
                 return False
         return True
@@ -366,7 +404,7 @@ class Judge:
     def mass(self, leaf, q, s, closed):
         need(not indefinite(s["M"]) and min(s["M"][k][k] for k in range(self.n)) > 0, "M at %s" % q)
         for e in self.world.contacts + self.world.constraints + self.world.sliders:
-            values = s[e.get("name", "slider")]
+            values = s[e["name"]]
             need(all(m >= 0 for m in values["mu"]) and (values["load"] or 0) >= 0, "negative friction")
 
     def closing_leaf(self, leaf, q, s, closed):
@@ -390,7 +428,7 @@ class Judge:
     def case_holds(self, case, K, q, s, closed):
         if case["by"] == "rank" and set(case["loaded"]) <= set(K):
             rows = [s[c["name"]]["row"] for c in self.world.constraints] + [s[i]["row"] for i in self.names if i in self.closing]
-            for name in [e.get("name", "slider") for e in self.world.sliders] + list(K):
+            for name in [e["name"] for e in self.world.sliders] + list(K):
                 if s[name]["load"] is None or s[name]["load"] > 0:
                     rows += [t for t, m in zip(s[name]["t"], s[name]["mu"]) if m > 0]
             if self.doc_damping:
@@ -417,7 +455,7 @@ class Judge:
                 if e["signs"] != list(signs.values()):
                     return False
                 d = self.tangent(e["d"], e["pivots"], smooth, s) if smooth else [number(x) for x in e["d"]]
-                power = dot(s["h"], d) + sum(s[x.get("name", "slider")]["load"] * self.world.friction(s[x.get("name", "slider")], d)
+                power = dot(s["h"], d) + sum(s[x["name"]]["load"] * self.world.friction(s[x["name"]], d)
                                              for x in self.world.sliders)
                 return power < self.scale(s["h"], d) and self.works(d, closed, signs, s)
             need(any(holds(e) for e in leaf[1]), "balance at %s" % q)
@@ -431,18 +469,29 @@ class Judge:
         for name in closed:
             need(dot(s[name]["row"], d) > -self.scale(s[name]["row"], d), "gap %s along a direction at %s" % (name, q))
 
-    def impacts(self, leaf, q, s, closed):
-        rows, b = [], []
+    def impacts(self, leaf, q, s, closed, factors=None):
+        """Impulses in the friction cones of the closed contacts do not make the energy grow. factors: what a function V makes of each row."""
+        rows, b, cones = [], [], []
         for c in self.world.contacts:
             if c["name"] in closed:
                 x = s[c["name"]]
-                rows.append(x["row"])
-                b.append((1 - x["eN"]) / (1 + x["eN"]))
-                for t in x["t"] if self.world.has_friction(c) else []:
-                    rows.append(t)
-                    b.append((1 - x["eT"]) / (1 + x["eT"]))
-        inverse = [solve(s["M"], r) for r in rows]
-        need(not indefinite([[dot(r, inverse[j]) * (b[i] + b[j]) for j in range(len(rows))] for i, r in enumerate(rows)]), "impacts")
+                cones.append((len(rows), x["mu"] if self.world.has_friction(c) else []))
+                for row, e in zip([x["row"]] + (x["t"] if cones[-1][1] else []), [x["eN"]] + [x["eT"]] * 2):
+                    rows.append(row)
+                    b.append((1 - e) / (1 + e) * (factors(row) if factors else 1))
+        if not any(mu for _, mu in cones):
+            return need(all(x >= -EPS for x in b), "impacts")
+        smooth = [c["name"] for c in self.world.constraints if c not in self.world.rough]
+        matrix = [s["M"][k] + [-s[c]["row"][k] for c in smooth] for k in range(self.n)] + [s[c]["row"] + [0.0] * len(smooth) for c in smooth]
+        inverse = [solve(matrix, r + [0.0] * len(smooth))[:self.n] for r in rows]
+        A = [[dot(r, inverse[j]) * (b[i] + b[j]) for j in range(len(rows))] for i, r in enumerate(rows)]
+        for _ in range(40):
+            impulse = [0.0] * len(rows)
+            for first, mu in cones:
+                impulse[first] = self.rng.choice([0.0, 1.0]) * self.rng.random()
+                for j, m in enumerate(mu):
+                    impulse[first + 1 + j] = impulse[first] * m * self.rng.choice([-1.0, 1.0, self.rng.uniform(-1, 1)]) / math.sqrt(len(mu))
+            need(dot(impulse, [dot(row, impulse) for row in A]) >= -EPS * sum(x * x for x in impulse) * max(map(abs, itertools.chain(*A))), "impacts")
 
     # -- constant matrices: convex potentials, observability, linear systems ------------------------------------------------
     def constants(self):
@@ -452,7 +501,7 @@ class Judge:
             s = self.world.at(q, u)
             parts = [s[k] for k in ("M", "K", "C")] + [[s[e]["row"]] for e in self.names + [c["name"] for c in self.world.constraints]]
             for e in self.world.sliders:
-                x = s[e.get("name", "slider")]
+                x = s[e["name"]]
                 parts += [x["t"], [x["mu"]], [[x["load"]]]]
             return s, [x for part in parts for row in part for x in row]
         (s, first), (_, second) = matrices(), matrices()
@@ -461,7 +510,7 @@ class Judge:
 
     def slips(self, s):
         """Slip rows of sliders with the largest friction force and the number of rows."""
-        sliders = [s[e.get("name", "slider")] for e in self.world.sliders]
+        sliders = [s[e["name"]] for e in self.world.sliders]
         return [(t, mu * x["load"], len(x["t"])) for x in sliders for t, mu in zip(x["t"], x["mu"])]
 
     def symmetric_damping(self, s):
@@ -509,41 +558,27 @@ class Judge:
                     rows = rows + current
                 need(not free or self.regular(rows, len(free)), "a velocity is not observable with %s closed" % (closed,))
 
-    def linear(self, conditions):
-        s, rho = self.constants(), self.rho
-        need(not self.names and not self.world.constraints and self.reference == 0 and not self.closing, "the setting is not linear")
+    def linear_saddle(self, claim):
+        s = self.constants()
+        need(not self.names and not self.world.constraints and not self.world.clutches and self.reference == 0 and self.rho == math.inf, "the setting is not linear")
         need(all(lo == -math.inf and hi == math.inf for lo, hi in self.domain), "the domain is bounded")
-        self.mass(None, [0.0] * self.n, s, [])
-        need(solve(s["M"], [1.0] * self.n) is not None, "M is singular")
-        rest = self.world.at([0.3] * self.n)["nc"]
-        need(all(abs(x) < 1e-12 for x in rest), "a force at rest")
-        damping, slips, given = self.symmetric_damping(s), self.slips(s), conditions["dissipation"]
-        if "friction" in given:
-            need(rho < math.inf, "friction bounds need a level")
-            for _ in range(200):
-                u = [self.rng.gauss(0, 1) for _ in range(self.n)]
-                size = math.sqrt(2 * rho / dot(u, [dot(row, u) for row in s["M"]])) * self.rng.choice([1, 0.5, 0.01])
-                u = [size * x for x in u]
-                power = dot(u, [dot(row, u) for row in damping])
-                for e in self.world.sliders:
-                    x = s[e.get("name", "slider")]
-                    power += x["load"] * self.world.friction(x, u)
-                need(power > -EPS, "friction takes too little energy")
-        else:
-            need(not indefinite(damping), "damping supplies energy")
-            if "rank" in given:
-                need(self.regular([t for t, force, _ in slips if force > 0] + damping, self.n), "a velocity without dissipation")
-            else:
-                self.observable(given["observable"])
-        if self.doc["verdict"] == "unstable":
-            d = [number(x) for x in conditions["stiffness"]["negative stiffness"]["direction"]]
-            need(dot(d, [dot(row, d) for row in s["K"]]) < 0 and solve(s["K"], d) is not None and rho == math.inf, "negative stiffness")
-            return
-        need(not indefinite(s["K"]) and solve(s["K"], [1.0] * self.n) is not None, "stiffness")
-        need("no bound" not in conditions["set"] or rho == math.inf, "the level")
-        for signs in itertools.product((1, -1), repeat=len(slips)) if rho < math.inf else []:
-            p = [sum(sign * force * t[k] for sign, (t, force, _) in zip(signs, slips)) for k in range(self.n)]
-            need(dot(p, solve(s["K"], p)) / 2 < rho * (1 + EPS), "an equilibrium is above the level")
+        d = [number(x) for x in claim["direction"]]
+        need(dot(d, [dot(row, d) for row in s["K"]]) < 0 and solve(s["K"], d) is not None, "negative stiffness")
+
+    def friction(self, claim):
+        """Friction takes more than the damping supplies, at all speeds of the level set. U is least at the stationary point."""
+        s = self.constants()
+        need(self.rho < math.inf and not indefinite(s["K"]), "friction bounds need a level")
+        zero = self.world.at([0.0] * self.n)
+        lowest = zero["U"] - self.reference - dot(zero["gradU"], solve(s["K"], zero["gradU"])) / 2
+        for _ in range(200):
+            u = [self.rng.gauss(0, 1) for _ in range(self.n)]
+            size = math.sqrt(2 * (self.rho - lowest) / dot(u, [dot(row, u) for row in s["M"]])) * self.rng.choice([1, 0.5, 0.01])
+            u = [size * x for x in u]
+            power = -dot(u, self.world.at([0.0] * self.n, u)["nc"])
+            for e in self.world.sliders:
+                power += s[e["name"]]["load"] * self.world.friction(s[e["name"]], u)
+            need(power > -EPS, "friction takes too little energy")
 
     # -- instability --------------------------------------------------------------------------------------------------------
     def stationary_point(self, claim):
@@ -608,15 +643,14 @@ class Judge:
         """Accelerations, forces (element, is a normal force, value) and the functions of the model at a state of the mode."""
         s, n, states = self.world.at(x[:self.n], x[self.n:]), self.n, self.doc["setting"]["mode"]
         push, held = list(s["h"]), []
-        elements = [(kind, e.get("name", "slider%s" % (i or ""))) for kind in ("contacts", "constraints", "sliders")
-                    for i, e in enumerate(getattr(self.world, kind))]
+        elements = [(kind, e["name"]) for kind in ("contacts", "constraints", "sliders", "clutches") for e in getattr(self.world, kind)]
         for kind, name in elements:
             e, state = s[name], states.get(name, "free")
             sign = {"forwards": 1, "backwards": -1}.get(state, 0)
-            friction = [-sign * e["mu"][0] * t for t in e["t"][0]] if sign else [0.0] * n
+            friction = [-sign * e["mu"][0] * t for t in e["t"][0]] if sign and kind != "clutches" else [0.0] * n
             if kind == "sliders":
                 push = [p + f * e["load"] for p, f in zip(push, friction)]
-            elif kind == "constraints" or state != "free":
+            elif kind == "constraints" or kind == "contacts" and state != "free":
                 held.append((name, True, e["row"], [w + f for w, f in zip(e["row"], friction)], e["bend"]))
             if state == "sticks":
                 held += [(name, False, t, t, bend) for t, bend in zip(e["t"], e["slip_bend"])]
@@ -626,14 +660,15 @@ class Judge:
         return y[:n], [(name, normal, force) for (name, normal, *_), force in zip(held, y[n:])], s, held
 
     def mode(self, conditions):
-        need(list(conditions) == ["1", "2", "3", "4"] and self.rho == math.inf and not self.closing, "conditions")
+        need(list(conditions) == ["1", "2", "3", "4"] and not self.closing, "conditions")
+        need(self.rho == math.inf or self.doc["verdict"] == "attractive", "level")
         n, states, verdict = self.n, self.doc["setting"]["mode"], self.doc["verdict"]
         region = self.domain + [(number(a), number(b)) for a, b in self.doc["setting"]["velocities"]]
         need(all(map(math.isfinite, itertools.chain(*region))), "the region is not bounded")
         self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
         for e in self.world.sliders:
-            need(not self.world.has_friction(e) or e.get("name", "slider") in states, "a slider has no state")
-        need(not self.world.rough, "a constraint has friction")
+            need(not self.world.has_friction(e) or e["name"] in states, "a slider has no state")
+        need(not self.world.rough and all(c["name"] in states for c in self.world.clutches), "a constraint has friction, or a clutch no state")
         claim = conditions["2"]["mode equilibrium"]
         box = [(number(a), number(b)) for a, b in claim["box"]]
         q = [(a + b) / 2 for a, b in box]
@@ -662,9 +697,10 @@ class Judge:
             a, forces, s, held = self.mode_motion(point)
             for name in self.names:
                 need(name in [x for x, *_ in forces] or s[name]["gap"] > 0, "an open gap is closed")
+            locked = {c["name"] for c in self.world.clutches}
             for name, normal, force in forces:
-                need(not normal or name not in self.names or force > 0, "a contact pulls")
-            for name in {x for x, normal, _ in forces if not normal}:
+                need(not (normal and name in self.names or name in locked) or force > 0, "a contact or clutch pulls")
+            for name in {x for x, normal, _ in forces if not normal} - locked:
                 bound = s[name]["load"] if s[name]["load"] is not None else next(f for x, normal, f in forces if x == name and normal)
                 rub = [f for x, normal, f in forces if x == name and not normal]
                 need(sum((f / m) ** 2 for f, m in zip(rub, s[name]["mu"])) < bound ** 2, "'%s' slips" % name)
@@ -681,11 +717,29 @@ class Judge:
             PJ = [[dot(row, c) for c in columns] for row in P]
             S = [[PJ[i][j] + PJ[j][i] - 2 * nu * P[i][j] for j in range(2 * n)] for i in range(2 * n)]
             S = S if verdict == "unstable" else [[-x for x in row] for row in S]
+            if verdict == "attractive":       # V falls along the surface of the closed gaps and constraints: make it large across
+                size = 1e3 * max(abs(x) for row in S for x in row)
+                for _, _, w, _, _ in held:
+                    for across in (list(w) + [0.0] * n, [0.0] * n + list(w)):
+                        S = [[x + size * across[i] * across[j] for j, x in enumerate(row)] for i, row in enumerate(S)]
             scale = max(abs(x) for row in S for x in row)
             need(not indefinite([[x + 1e-5 * scale * (i == j) for j, x in enumerate(row)] for i, row in enumerate(S)]), "V has the wrong rate")
         a, forces, s, held = self.mode_motion(q + [0.0] * n)
         if verdict == "attractive":
-            return need(not held and not turning and not indefinite(P), "V is not positive, or something is held")
+            closed = [name for name, normal, *_ in held if name in self.names]
+            need(not turning and not indefinite(P) and len(closed) <= 1 and all(normal for _, normal, *_ in held), "V is not positive, or too much is held")
+            for name in closed:
+                x = s[name]
+                need(0 <= x["eN"] < 1 and -1 < x["eT"] < 1, "restitution")
+                across = solve(s["M"], x["row"])
+                if not self.world.constraints:
+                    need(dot(across, x["row"]) > x["mu"][0] * abs(dot(across, x["t"][0])) if x["t"] else True, "friction opens the contact")
+            for k in range(2 * n if self.rho < math.inf else 0):
+                z = solve(P, [float(i == k) for i in range(2 * n)])
+                reach = math.sqrt(self.rho * z[k])
+                lo, hi = (a - b for a, b in zip(region[k], ((q + [0.0] * n)[k],) * 2))
+                need(reach <= min(-lo, hi) * (1 + 1e-6), "the level set leaves the region")
+            return
         rows = [w for _, _, w, _, _ in held]
         d = []
         for values in (claim["position"], claim["velocity"]):
@@ -704,7 +758,97 @@ class Judge:
             slope = [0.0] * n + s[name]["t"][0]
             need(any(not indefinite([[k * slope[i] * slope[j] - P[i][j] for j in range(2 * n)] for i in range(2 * n)]) for k in level), "kappa")
 
+    # -- functions of the state -------------------------------------------------------------------------------------------
+    def function_at(self, q, u):
+        """V (times -1 if it must grow) with its derivatives, and the functions of the model."""
+        names = self.world.state(q, u)
+        T, U = (self.world.jet(self.world.system.get(k, 0), names) for k in ("T", "U"))
+        V = self.world.jet(self.doc["setting"]["V"], dict(names, T=T, U=U))
+        return V * (1.0 if self.doc["verdict"] == "attractive" else -1.0), self.world.at(q, u)
+
+    def function(self, conditions):
+        n, attracts = self.n, self.doc["verdict"] == "attractive"
+        region = self.domain + [(number(a), number(b)) for a, b in self.doc["setting"]["velocities"]]
+        point = [number(x) for x in self.doc["setting"]["point"]]
+        strict = len(set(conditions["3"]["decrease"]["along"])) == 2 * n
+        ids = ["1", "2", "3"] + ["4"] * bool(self.names) + ["6"] + ["7"] * (attracts and not strict)
+        need(list(conditions) == ids and self.reference == 0 and not self.closing, "conditions")
+        need(all(lo <= x <= hi for x, (lo, hi) in zip(point + [0.0] * n, region)), "the point is outside")
+        level, self.rho = self.rho, math.inf
+        self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
+        V_e, s_e = self.function_at(point, [0.0] * n)
+        gradient = list(V_e.g)
+        if attracts:
+            for name, load in conditions["2"]["minimum of V"]["support"].items():
+                row = s_e[name]["row"]
+                load = V_e.g[load] / row[load] if isinstance(load, int) else number(load)
+                need(load >= 0 and abs(s_e[name]["gap"]) < 1e-12, "a support")
+                gradient = [g - load * (row[k] if k < n else 0) for k, g in enumerate(gradient)]
+        else:
+            d = [number(x) for x in conditions["2"]["saddle of V"]["direction"]]
+            need(dot(d, [dot(row, d) for row in V_e.h]) < 0 and all(s_e[name]["gap"] > 0 for name in self.names), "V does not fall along the direction")
+            need(max(map(abs, s_e["h"])) < 1e-9 and not self.world.constraints and not self.world.clutches, "the point is no equilibrium")
+        need(max(map(abs, gradient)) < 1e-9 * (1 + max(map(abs, V_e.g))), "the gradient at the point")
+        for k, side in enumerate(region) if attracts else ():
+            for x in side:
+                if math.isfinite(x):
+                    self.above(region[:k] + [(x, x)] + region[k + 1:], V_e.v + level)
+        for q, s, closed in [p for _ in range(3) for p in self.positions(self.domain)]:
+            for _ in range(3):
+                u = self.random_point(region[n:])
+                V, s = self.function_at(q, u)
+                size = sum((x - y) ** 2 for x, y in zip(q, point)) + dot(u, u)
+                need(not attracts or V.v > V_e.v - EPS * (1 + abs(V_e.v)) or size < 1e-12, "V is not larger than at the point: %s" % q)
+                y = solve(s["M"], V.g[n:])
+                rate, scale = dot(V.g[:n], u) + dot(y, s["h"]), 1 + abs(dot(V.g[:n], u)) + abs(dot(y, s["h"]))
+                need(rate <= 1e-7 * scale, "V grows along smooth motions at %s" % (q + u))
+                self.powers(q, u, closed)
+        if "4" in conditions:
+            need(all(0 <= s_e[e]["eN"] < 1 and -1 < s_e[e]["eT"] < 1 for e in self.names), "restitution")
+            self.each(conditions["4"]["dissipative impacts"]["tree"], self.domain,
+                      lambda leaf, q, s, closed: self.impacts(leaf, q, s, closed, lambda row: self.factor(q, row)))
+        if "equilibria" in conditions["6"]:
+            for leaf, part in self.leaves(conditions["6"]["equilibria"]["tree"], self.domain):
+                for q, s, closed in self.positions(part):
+                    if leaf[0] == "below":
+                        need(self.function_at(q, [0.0] * n)[0].v - V_e.v < level, "V at an equilibrium")
+                    else:
+                        need(leaf[0] == "unbalanced", "a leaf %s" % leaf[0])
+                        self.balance_leaf(leaf, q, s, closed)
+        else:
+            need("no bound" not in conditions["6"] or level == math.inf, "the level")
+
+    def above(self, box, level):
+        for q, _, _ in self.positions(box[:self.n]):
+            need(self.function_at(q, self.random_point(box[self.n:]))[0].v > level * (1 - EPS) - EPS, "V on the boundary")
+
+    def factor(self, q, row):
+        """The slope of row.M^-1 dV/du along row.u."""
+        s = self.world.at(q)
+        across = solve(s["M"], row)
+        u = [x / dot(across, row) for x in across]           # row.u = 1
+        values = [dot(row, solve(s["M"], self.function_at(q, v)[0].g[self.n:])) for v in ([0.0] * self.n, u)]
+        return values[1] - values[0]
+
+    def powers(self, q, u, closed):
+        """Forces of the elements do not make V grow: contacts and clutches push where row.u = 0, friction acts against row.u."""
+        def along(row, u):
+            return dot(row, solve(self.world.at(q)["M"], self.function_at(q, u)[0].g[self.n:]))
+
+        def kept(row):
+            return [x - dot(row, u) * y / dot(row, row) for x, y in zip(u, row)]
+        s = self.world.at(q)
+        for name in closed + [c["name"] for c in self.world.clutches]:
+            need(along(s[name]["row"], kept(s[name]["row"])) <= 1e-7, "'%s' makes V grow" % name)
+        for c in self.world.constraints:
+            need(abs(along(s[c["name"]]["row"], kept(s[c["name"]]["row"]))) <= 1e-7, "'%s' changes V" % c["name"])
+        for e in [c for c in self.world.contacts if c["name"] in closed] + self.world.constraints + self.world.sliders:
+            for t in s[e["name"]]["t"] if self.world.has_friction(e) else []:
+                need(abs(along(t, kept(t))) <= 1e-7 and along(t, u) * dot(t, u) >= -1e-7, "friction of '%s' makes V grow" % e["name"])
+
     def dissipation(self, claims):
+        if "friction" in claims:
+            return self.friction(claims["friction"])
         for q, s, _ in self.positions(self.domain):
             for _ in range(4):
                 u = [self.rng.gauss(0, 1) for _ in range(self.n)]
@@ -722,7 +866,7 @@ class Judge:
         need(set(model["parameters"]) == set(tomllib.loads(model["text"]).get("parameters", {})), "parameters")
         conditions = {c["id"]: {x["kind"]: x for x in c["claims"]} for c in doc["conditions"]}
         for c in doc["conditions"]:
-            assumption = {"attractivity": "9", "regulation": "2", "instability": "10"}.get(doc["theorem"])
+            assumption = {"attractivity": "9", "regulation": "2", "instability": "10", "function": "7"}.get(doc["theorem"])
             need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
         self.doc_damping = bool({"linear damping", "separate damping"} & set(conditions.get("3", {})))
         if doc["theorem"] == "equilibria":
@@ -730,9 +874,16 @@ class Judge:
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)
         need(doc["grade"] == "proved" and len(doc["assumptions"]) == len([c for c in doc["conditions"] if c["verdict"] == "assumed"]), "assumptions")
         if doc["theorem"] == "linear":
-            rows = ["form", "mass", "dissipation", "stiffness"] + (["set"] if doc["verdict"] == "attractive" else [])
-            need(doc["verdict"] in ("attractive", "unstable") and list(conditions) == rows, "conditions")
-            return self.linear(conditions)
+            need(doc["verdict"] == "unstable" and list(conditions) == ["1", "3", "4", "5"] and not self.closing, "conditions")
+            self.linear_saddle(conditions["5"]["linear saddle"])
+            self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
+            self.dissipation(conditions["3"])
+            if "observable" in conditions["4"]:
+                return self.observable(conditions["4"]["observable"])
+            return self.each(conditions["4"]["losses"]["tree"], self.domain, self.loss_leaf)
+        if doc["theorem"] == "function":
+            need(doc["verdict"] in ("attractive", "unstable"), "verdict")
+            return self.function(conditions)
         if doc["theorem"] == "one mode":
             need(doc["verdict"] in ("attractive", "unstable") and self.reference == 0, "verdict")
             return self.mode(conditions)
@@ -741,13 +892,24 @@ class Judge:
             return self.instability(conditions)
         contacts, regulation = bool(self.names), doc["theorem"] == "regulation"
         need(doc["theorem"] in ("attractivity", "regulation"), "theorem")
-        need(len(doc["assumptions"]) == 1 and doc["verdict"] == "attractive" and doc["grade"] == "proved", "verdict")
+        stable = doc["verdict"] == "stable"
+        need(stable and not regulation or doc["verdict"] == "attractive", "verdict")
+        need(not (contacts and self.world.clutches), "impacts with clutches")
         if regulation:
             need(list(conditions) == ["law", "1", "3", "R8", "R6", "2"] and not self.closing, "conditions")
             self.doc_damping = True
             conditions = {"1": conditions["1"], "2": conditions["3"], "3": conditions["law"], "4": conditions["R6"], "R8": conditions["R8"]}
         else:
-            need(list(conditions) == list("123456789" if contacts else "123489"), "conditions")
+            expected = list("12367" if stable and contacts else "123" if stable else "123456789" if contacts else "123489")
+            free = not contacts and not self.world.rough and not self.world.clutches
+            expected = expected[:-1] if free and not stable and "9" not in conditions else expected
+            need([k for k in conditions if k != "S"] == expected and ("S" in conditions) == bool(self.world.sliding), "conditions")
+        if self.world.sliding:
+            for q, s, _ in self.positions(self.domain):
+                for e, sign in self.world.sliding:
+                    jet = self.world.jet(e["gammaT"], self.world.state(q))
+                    t, tau = jet.g[self.n:], max(0.0, self.rho - s["U"] + self.reference)
+                    need(sign * jet.v > 0 and 2 * tau * dot(t, solve(s["M"], t)) < jet.v ** 2 * (1 + EPS), "a slider may stop")
         self.only = None if regulation else self.only
         if self.asked("1"):
             self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
@@ -772,17 +934,21 @@ class Judge:
         if self.asked("3"):
             self.dissipation(conditions["3"])
         losses = "5" if contacts and not regulation else "4"
-        if "observable" in conditions[losses]:
+        if stable:
+            pass
+        elif "friction" in conditions[losses]:
+            self.friction(conditions[losses]["friction"])
+        elif "observable" in conditions[losses]:
             self.observable(conditions[losses]["observable"])
         elif self.asked(losses) or self.asked("3"):
             self.each(conditions[losses]["losses"]["tree"], self.domain, self.loss_leaf, self.closing)
         if regulation:
             return need(all(0 <= s[n]["eN"] <= 1 for n in self.names) and not any(map(self.world.has_friction, self.world.contacts)), "impacts")
         if contacts:
-            if self.closing and self.asked("4"):
+            if self.closing and self.asked("4") and not stable:
                 self.each(conditions["4"]["closing"]["tree"], self.domain, self.closing_leaf)
             coefficients = [s[c["name"]]["eN"] for c in self.world.contacts] + [s[c["name"]]["eT"] for c in self.world.contacts if self.world.has_friction(c)]
-            need(all(s[n]["eN"] >= 0 for n in self.names) and all(-1 < x < 1 for x in coefficients), "restitution")
+            need(all(s[n]["eN"] >= 0 for n in self.names) and all(-1 < x < 1 or stable and abs(x) <= 1 for x in coefficients), "restitution")
             if "dissipative impacts" in conditions["7"]:
                 if self.asked("7"):
                     self.each(conditions["7"]["dissipative impacts"]["tree"], self.domain, self.impacts)
@@ -790,7 +956,7 @@ class Judge:
                 need(len(set(coefficients)) == 1, "equal restitution")
             else:
                 need(not any(self.world.has_friction(c) for c in self.world.contacts), "frictionless")
-        if self.rho < math.inf and self.asked("8"):
+        if self.rho < math.inf and self.asked("8") and not stable:
             self.each(conditions["8"]["equilibria"]["tree"], self.domain, self.balance_leaf)
 
 

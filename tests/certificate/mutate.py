@@ -113,8 +113,8 @@ def mutate_words(rng, doc, others):
     kind = rng.randrange(6)
     if kind == 0:
         key = rng.choice(["theorem", "basis", "verdict", "grade", "format"])
-        doc[key] = rng.choice(["attractivity", "equilibria", "instability", "linear", "regulation", "Theorem 1", "Corollary 2", "Corollary 3", "proved",
-                               "numerical", "attractive", "unstable", "complete"])
+        doc[key] = rng.choice(["attractivity", "equilibria", "instability", "linear", "regulation", "one mode", "function", "Theorem 1", "Corollary 2",
+                               "Corollary 3", "proved", "numerical", "attractive", "unstable", "stable", "complete"])
     elif kind == 1:
         row = rng.choice(doc["conditions"])
         row[rng.choice(["verdict", "certified", "id"])] = rng.choice(["proved", "numerical", "assumed", True, False, "9", "8", 1])
@@ -195,7 +195,32 @@ def mutate_level(rng, doc, others):
     doc["setting"][key] = other_number(rng, doc["setting"][key])
 
 
-MUTATIONS = [mutate_number] * 4 + [mutate_tree] * 3 + [mutate_domain, mutate_domain, mutate_delete, mutate_delete, mutate_words, mutate_words, mutate_model,
+def mutate_function(rng, doc, others):
+    """Another function V, another state of an element, another list of states along which V falls, other supports and cones."""
+    setting, claims = doc["setting"], {c["kind"]: c for row in doc["conditions"] for c in row["claims"]}
+    kinds = [k for k, here in enumerate(["V" in setting, "mode" in setting, "sliding" in setting, "decrease" in claims, "minimum of V" in claims, "point" in setting,
+                                         "dissipative impacts" in claims]) if here]
+    kind = rng.choice(kinds)
+    if kind == 0:
+        word = rng.choice(list(re.finditer(r"[-+*/]|\d+", setting["V"])))
+        new = rng.choice("+-*/") if word[0] in "+-*/" else rng.choice(["0", "1", "2", "3", "10", "-" + word[0]])
+        setting["V"] = setting["V"][:word.start()] + new + setting["V"][word.end():]
+    elif kind in (1, 2):
+        states = setting["mode" if kind == 1 else "sliding"]
+        states[rng.choice(sorted(states))] = rng.choice(["sticks", "forwards", "backwards", "closed", "free"])
+    elif kind == 3:
+        claims["decrease"]["along"] = rng.sample(range(2 * len(setting["coordinates"])), rng.randint(0, 2 * len(setting["coordinates"])))
+    elif kind == 4:
+        support = claims["minimum of V"]["support"]
+        support[rng.choice(sorted(support) + ["floor", "stop"])] = rng.choice([0, 1, 2, examples.h(rng.choice([0, 1, 4.905, 8, 9.81, -1]))])
+    elif kind == 5:
+        setting["point"][rng.randrange(len(setting["point"]))] = examples.h(rng.choice([0, 0.1, -0.5, 1]))
+    else:
+        size = rng.choice([1, 2, 4])
+        claims["dissipative impacts"]["tree"] = ["copositive", [[examples.h(rng.choice([0, 0, 0.5, 2, -1])) for _ in range(size)] for _ in range(size)]]
+
+
+MUTATIONS = [mutate_function] * 2 + [mutate_number] * 4 + [mutate_tree] * 3 + [mutate_domain, mutate_domain, mutate_delete, mutate_delete, mutate_words, mutate_words, mutate_model,
                                                        mutate_model, mutate_level, mutate_key, mutate_junk, mutate_text, mutate_text, mutate_exchange]
 
 

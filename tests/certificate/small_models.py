@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models whose certificates have kinds of claims that no shipped model needs: linear systems, damped pendulums."""
+"""Models whose certificates have kinds of claims that no shipped model needs: linear systems, damped pendulums,
+steady sliding, clutches, functions of the state."""
+import examples
 
 BLOCK = """[system]
 name = "block on a spring"
@@ -70,7 +72,17 @@ eN = 0.5
     "drag": PENDULUM.replace("inverted pendulum", "drag").replace("cos(phi)", "phi^4/4 + phi^2/2").replace(
         "R = \"1/10*phi'^2\"", "f = { phi = \"-abs(phi')*phi'/10\" }"),
     "belt-attractive": BELT,
-    "spring-as-force": FORCE,
     "belt-unstable": BELT.replace("7/10", "1/2"),
     "quartic-spring": PENDULUM.replace("inverted pendulum", "quartic spring").replace("cos(phi)", "phi^4/4 + phi^2/2"),
+    "conveyor": examples.CONVEYOR,
+    "sliding-block": examples.SLIDING_BLOCK,
+    "ratchet": examples.RATCHET,
+    "slanted-block": examples.SLANTED,
+}
+# Models for a function --V, and the function
+FUNCTIONS = {
+    "spring-as-force": (FORCE, "T+k/2*x^2"),
+    "spring": (examples.SPRING, "T+U+x*x'/10"),
+    "saddle": (examples.SPRING.replace("k = 1.0", "k = -1.0").replace("c = 0.5", "c = 0.0"), "x*x'"),
+    "two-blocks": (examples.TWO_BLOCKS, "m/2*(x'^2+y'^2)+k/2*x^2+m*g*y+3*(M/2*z'^2+k/2*z^2)"),
 }

@@ -180,14 +180,23 @@ y2d = "yd + b'*sin(b)"
         base = '[system]\nq = ["x", "y"]\nT = "x\'^2 + y\'^2"\nU = "x^4"\n[control]\nactuated = ["x", "y"]\n'
         box = {n: checker.from_fraction(Fraction(v)) for n, v in {"x": 2, "y": 3, "x'": 5, "y'": 7}.items()}
         for gains, expected in [('Kp = 2\nKv = [1, 3]\nreference = { x = 1 }', (-32 - 2 - 5, -6 - 21)),
+                                ("Kp = 2\nfeedforward = { y = \"x - y'\" }", (-32 - 4, -6 + 2 - 7)),
+                                ('Kp = 2\nKv = 1\nshaping = "Kp*x^2*y"', (-24 - 5, -8 - 7)),
                                 ('Kp = [[2, 1], [1, 4]]', (-32 - 4 - 3, -2 - 12)),
                                 ('Kv = [[2, -1], [-1, 4]]', (-32 - 10 + 7, 5 - 28))]:
             m = model(base + gains)
             self.assertEqual(tuple(v[0] / checker.ONE for v in checker.evaluate(m.h, box)), expected, gains)
-        for gains in ("Kp = [[2, 1], [3, 4]]", "Kp = [1]", 'saturation = 1', 'velocity = "estimated"', 'shaping = "x^2"', 'reference = { x = "t" }',
-                      "feedforward = { y = 1 }"):
+        for gains in ("Kp = [[2, 1], [3, 4]]", "Kp = [1]", 'saturation = 1', 'velocity = "estimated"', 'reference = { x = "t" }',
+                      "feedforward = { z = 1 }", 'feedforward = { x = "t" }', 'shaping = "z^2"', 'Kp = [1, 2]\nshaping = "Kp*x^2"'):
             with self.assertRaises(checker.Refused, msg=gains):
                 model(base + gains)
+        with self.assertRaises(checker.Refused):               # shaping replaces U of a system that is driven completely
+            model(base.replace('["x", "y"]\n', '["x"]\n').replace('q = ["x"]', 'q = ["x", "y"]') + 'shaping = "x^2"')
+
+    def test_elements_without_a_name_have_that_of_their_kind_and_a_number(self):
+        slider, clutch = "[[slider]]\ngammaT = \"y'\"\nmu = 1\nFN = 1\n", "[[clutch]]\ngamma = \"y'\"\n"
+        self.assertEqual([e.name for e in model(BALL + slider + clutch).elements], ["floor", "slider", "clutch"])
+        self.assertEqual([e.name for e in model(BALL + slider + slider).elements], ["floor", "slider 1", "slider 2"])
 
     def test_models_that_are_not_understood_are_refused(self):
         for old, new in [('q = ["y"]', 'q = ["y", "y"]'), ('q = ["y"]', 'q = []'), ("m/2*y'^2", "m/2*y'^3"), ('g = 9.81', 'g = "g"'), ("m = 2.0", "m = nan"),

@@ -20,8 +20,10 @@ MODELS = [("certify", name) for name in ("falling-block", "rocking-bar", "rockin
     [("certify --seconds 300 --theorem instability", "constrained-beam")] + \
     [("certify --theorem regulation", name) for name in ("two-link-underactuated", "single-link-arm", "flexible-arm")] + \
     [("certify", "friction-oscillator")] + [("certify --theorem instability --at phi=1.5708" + more, "rocking-bar") for more in ("", " --set k=200")] + \
-    [("certify --V T+k/2*x^2", "spring-as-force"), ("certify --V 2*T+2*U", "quartic-spring")] + \
-    [("certify", name) for name in small_models.TEXTS if name != "spring-as-force"]
+    [("certify --V 2*T+2*U", "quartic-spring"), ("certify --set eN=1 --set mu=0", "falling-block"), ("equilibria", "ratchet"), ("equilibria", "conveyor")] + \
+    [("certify", name) for name in small_models.TEXTS] + \
+    [("certify --theorem %s --V %s" % ("instability" if name == "saddle" else "attractivity", V), name) for name, (_, V) in small_models.FUNCTIONS.items()]
+TEXTS = small_models.TEXTS | {name: text for name, (text, _) in small_models.FUNCTIONS.items()}
 
 
 def main(saltus, count=150):
@@ -33,10 +35,10 @@ def main(saltus, count=150):
         for command, name in MODELS:
             path = os.path.join(folder, "%s-%s.json" % (command.replace(" ", "").replace("/", ""), name))
             model = os.path.join(ROOT, "models", name + ".toml")
-            if name in small_models.TEXTS:
+            if name in TEXTS:
                 model = os.path.join(folder, name + ".toml")
                 with open(model, "w", encoding="utf-8") as f:
-                    f.write(small_models.TEXTS[name])
+                    f.write(TEXTS[name])
             subprocess.run([saltus, *command.split(), model, "--certificate", path], check=True, capture_output=True)
             with open(path, encoding="utf-8") as f:
                 document = json.load(f)

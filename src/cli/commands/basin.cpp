@@ -25,6 +25,7 @@
 #include "saltus/model/settings.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
+#include "saltus/stability/certify/certificate_grade.hpp"
 
 namespace saltus::cli {
 
@@ -209,11 +210,15 @@ std::string purpose_of(const io::ModelFile& file, const BasinOptions& options, c
 
 /// Sets the certified level set around the equilibrium set that the model's initial position leads to. If there is
 /// none, a warning gives the reason.
-void certify(const model::Model& m, BasinOptions& options, std::vector<std::string>& warnings) {
+void certify(const io::LoadedModel& loaded, BasinOptions& options, std::vector<std::string>& warnings) {
+    const model::Model& m = loaded.model;
     stability::CertifyOptions search;
     search.budget = certificate_budget;
     search.stop = interrupt_asked;
-    const proof::Certificate certificate = stability::certify_attractivity(m, search);
+    proof::Certificate certificate = stability::certify_attractivity(m, search);
+    stability::grade_by_claims(
+        m, certificate,
+        {certificate_budget, interrupt_asked, "", stability::certificate_obstacle(loaded.file.description)});
     options.level = stability::capture_set(certificate);
     if (options.level) return;
     std::string why = "no level set: " + (certificate.summary.empty() ? "nothing is certified" : certificate.summary);
@@ -350,7 +355,7 @@ int basin(const BasinCommand& c) {
     report.warnings = options.equilibria->warnings;
     if (options.equilibria->status == stability::SearchStatus::interrupted)
         report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
-    if (!c.no_certify && !interrupt_asked()) certify(m, options, report.warnings);
+    if (!c.no_certify && !interrupt_asked()) certify(loaded, options, report.warnings);
     options.ranks = ranks.get();
     choose_device(c, m, options, report.warnings);
     io::CheckpointHead head;

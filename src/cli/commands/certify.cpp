@@ -13,7 +13,7 @@
 #include "saltus/io/report/regulation_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/stability/certify/certificate_claims.hpp"
+#include "saltus/stability/certify/certificate_grade.hpp"
 #include "saltus/stability/certify/certify.hpp"
 
 namespace saltus::cli {
@@ -57,6 +57,13 @@ int exit_code_of(const CertificateOptions& options, const std::optional<io::Writ
     return rejected(options, written) ? failed : cut_short ? interrupted : done;
 }
 
+/// The claims that prove a certificate. Rows without claims are lowered to numerical.
+proof::CertifiedStatement claims_of(const CertifyCommand& c, const io::LoadedModel& loaded,
+                                    const std::function<bool()>& stop, proof::Certificate& certificate) {
+    return stability::grade_by_claims(loaded.model, certificate,
+                                      {c.budget, stop, c.V, stability::certificate_obstacle(loaded.file.description)});
+}
+
 int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, io::ResultFolder* out) {
     const model::Model& m = loaded.model;
     control::RegulationOptions options;
@@ -65,12 +72,14 @@ int certify_regulation(const CertifyCommand& c, const io::LoadedModel& loaded, i
     if (assign(c.at, "--at", m.coordinates, at)) options.at = at;
     options.budget = c.budget;
     io::RegulationReport report{m.name, m.coordinates, {}, {}, {}};
-    if (!finishes([&] { report.certificate = control::certify_regulation(m, options); })) nothing_certified(c, m);
+    proof::CertifiedStatement claims;
+    const auto certify = [&] {
+        report.certificate = control::certify_regulation(m, options);
+        claims = claims_of(c, loaded, options.stop, report.certificate.table);
+    };
+    if (!finishes(certify)) nothing_certified(c, m);
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
-    if (!c.certificate.file.empty())
-        report.written =
-            write_certificate(c.certificate, c.common, loaded,
-                              stability::certificate_claims(m, report.certificate.table, {c.budget, options.stop}));
+    if (!c.certificate.file.empty()) report.written = write_certificate(c.certificate, c.common, loaded, claims);
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::regulation_json(report), cut_short); };
     deliver(c.common, out,
@@ -107,11 +116,13 @@ int certify(const CertifyCommand& c) {
     options.budget = c.budget;
     options.V = c.V;
     io::CertifyReport report{m.name, m.coordinates, {}};
-    if (!finishes([&] { report.certificate = stability::certify(m, theorem, options); })) nothing_certified(c, m);
-    if (!c.certificate.file.empty())
-        report.written =
-            write_certificate(c.certificate, c.common, loaded,
-                              stability::certificate_claims(m, report.certificate, {c.budget, options.stop, c.V}));
+    proof::CertifiedStatement claims;
+    const auto certify = [&] {
+        report.certificate = stability::certify(m, theorem, options);
+        claims = claims_of(c, loaded, options.stop, report.certificate);
+    };
+    if (!finishes(certify)) nothing_certified(c, m);
+    if (!c.certificate.file.empty()) report.written = write_certificate(c.certificate, c.common, loaded, claims);
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::certify_json(report), cut_short); };
     deliver(c.common, out.get(),

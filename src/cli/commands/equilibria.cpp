@@ -13,7 +13,7 @@
 #include "saltus/io/report/equilibria_report.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/stability/certify/certificate_claims.hpp"
+#include "saltus/stability/certify/certificate_grade.hpp"
 
 namespace saltus::cli {
 
@@ -94,12 +94,11 @@ int equilibria(const EquilibriaCommand& c) {
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
     if (!c.at.empty()) look_at(c, m, report);
-    if (!c.certificate.file.empty()) {
-        stability::ClaimOptions claims;
-        claims.stop = interrupt_asked;
-        report.written = write_certificate(c.certificate, c.common, loaded,
-                                           stability::completeness_claims(m, report.equilibria, claims));
-    }
+    stability::ClaimOptions options_of_claims;
+    options_of_claims.stop = interrupt_asked;
+    options_of_claims.obstacle = stability::certificate_obstacle(loaded.file.description);
+    const proof::CertifiedStatement claims = stability::grade_by_claims(m, report.equilibria, options_of_claims);
+    if (!c.certificate.file.empty()) report.written = write_certificate(c.certificate, c.common, loaded, claims);
     report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, interrupt_asked);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     deliver(c.common, out.get(),

@@ -30,6 +30,7 @@
 #include "saltus/stability/basin/basin.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
+#include "saltus/stability/certify/certificate_grade.hpp"
 #include "saltus/stability/certify/certify.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
@@ -68,6 +69,14 @@ integrate::EventDriven method_of(const model::Model& m, double factor = 1.0) {
 std::function<bool()> after_a_minute() {
     constexpr std::chrono::seconds limit{60};
     return [end = std::chrono::steady_clock::now() + limit] { return std::chrono::steady_clock::now() > end; };
+}
+
+/// How the claims of a certificate are searched: what is not shown by them is graded numerical, as by the program.
+stability::ClaimOptions claim_options(const io::LoadedModel& loaded, std::function<bool()> stop = {}) {
+    stability::ClaimOptions options;
+    options.stop = std::move(stop);
+    options.obstacle = stability::certificate_obstacle(loaded.file.description);
+    return options;
 }
 
 /// The model for a search of an equilibrium: the initial state is where the search begins, and may be inadmissible.
@@ -218,6 +227,7 @@ std::string Study::equilibria() const {
     const model::Model& m = data_->loaded.model;
     io::EquilibriaReport report;
     report.equilibria = stability::equilibria(m, {});
+    stability::grade_by_claims(m, report.equilibria, claim_options(data_->loaded));
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
     report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, {});
@@ -228,7 +238,9 @@ std::string Study::certify() const {
     const model::Model m = projected(data_->loaded);
     stability::CertifyOptions options;
     options.stop = after_a_minute();
-    return io::certify_json({m.name, m.coordinates, stability::certify(m, std::nullopt, options)});
+    io::CertifyReport report{m.name, m.coordinates, stability::certify(m, std::nullopt, options)};
+    stability::grade_by_claims(m, report.certificate, claim_options(data_->loaded, options.stop));
+    return io::certify_json(report);
 }
 
 std::string Study::regulation() const {
@@ -236,6 +248,7 @@ std::string Study::regulation() const {
     control::RegulationOptions options;
     options.stop = after_a_minute();
     io::RegulationReport report{m.name, m.coordinates, {}, control::certify_regulation(m, options), {}};
+    stability::grade_by_claims(m, report.certificate.table, claim_options(data_->loaded, options.stop));
     for (const model::Contact& contact : m.contacts) report.contacts.push_back(contact.name);
     return io::regulation_json(report);
 }
@@ -275,7 +288,9 @@ std::string Study::basin(const std::vector<Axis>& grid, double t_max) const {
     search.max_boxes = boxes_for_labels;
     options.equilibria = stability::equilibria(m, search);
     report.warnings = options.equilibria->warnings;
-    options.level = stability::capture_set(stability::certify_attractivity(m, {}));
+    proof::Certificate certificate = stability::certify_attractivity(m, {});
+    stability::grade_by_claims(m, certificate, claim_options(data_->loaded));
+    options.level = stability::capture_set(certificate);
     report.basin = stability::basin(m, options);
     return io::basin_json(report);
 }

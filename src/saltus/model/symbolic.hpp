@@ -21,6 +21,10 @@ struct Formulas {
     int coordinates = 0;              ///< number of coordinates of the model
     expr::Expr T, U, R;               ///< kinetic and potential energy, Rayleigh dissipation
     std::vector<expr::Expr> f;        ///< other generalised forces, one per q
+    /// Per force: not 0 if f[i] = 0 for u = 0 by its construction. Numbers that were rounded may hide this: f − f(0) is
+    /// a number near 0 then. Empty: nothing is known.
+    std::vector<char> vanishing;
+    bool vanishes_at_rest(std::size_t i) const { return i < vanishing.size() && vanishing[i] != 0; }
     std::vector<expr::Expr> constraints, gaps;
     std::vector<char> velocity_constraints;  ///< per constraint: not 0 if constraints[k] is γ(t,q,u), affine in u
     bool velocity_constraint(std::size_t k) const {

@@ -66,6 +66,9 @@ struct Certificate {
     double rho_verified = std::numeric_limits<double>::quiet_NaN();  ///< proved lower bound of rho
     std::vector<std::pair<std::string, double>> rho_parts;  ///< each bound of rho by its name; rho is their minimum
 
+    /// P of V = zᵀPz, z = (q − q_e, u), if `rho` is a level of this function; otherwise empty. Closed contacts are
+    /// closed at the states of the level set.
+    std::vector<std::vector<double>> P;
     std::vector<double> q;             ///< the equilibrium position; empty: none was found
     std::vector<ElementForce> forces;  ///< forces that hold the equilibrium q
     double reference = 0.0;            ///< U(q): V = T + U − reference

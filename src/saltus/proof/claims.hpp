@@ -58,14 +58,17 @@ struct CertifiedStatement {
     std::vector<std::string> assumptions;
     std::vector<std::string> coordinates;
     Box domain;
-    double reference = 0.0;                                 ///< U_ref
-    double level = Interval::infinity;                      ///< ρ
-    std::vector<std::string> I_C;                           ///< names of contacts
-    std::optional<std::vector<Box>> sets;                   ///< of a search for equilibria
-    std::optional<Box> velocities;                          ///< of the motion in one mode
-    std::vector<std::pair<std::string, std::string>> mode;  ///< the states of its elements, by name
-    std::string V;        ///< text of an energy V = factor (T + W) with a W in the place of U; empty: T + U
-    double factor = 1.0;  ///< of V
+    double reference = 0.0;                                    ///< U_ref
+    double level = Interval::infinity;                         ///< ρ
+    std::vector<std::string> I_C;                              ///< names of contacts
+    std::optional<std::vector<Box>> sets;                      ///< of a search for equilibria
+    std::optional<Box> velocities;                             ///< of the motion in one mode, or of a function's region
+    std::vector<std::pair<std::string, std::string>> mode;     ///< the states of its elements, by name
+    std::vector<std::pair<std::string, std::string>> sliding;  ///< sliders that slide for ever, with their directions
+    std::string V;  ///< text of an energy V = factor (T + W) with a W in the place of U, or of a function; empty: T + U
+    double factor = 1.0;                 ///< of an energy V
+    std::vector<double> point;           ///< the equilibrium of the theorem "function"
+    std::vector<std::vector<double>> P;  ///< of V = zᵀPz in one mode that attracts, with the level `level`
     std::vector<CertifiedCondition> conditions;
 
     /// Every condition is certified or assumed.

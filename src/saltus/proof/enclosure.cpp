@@ -196,10 +196,11 @@ void Enclosure::compile_damping(Source& s) {
     const std::size_t n = s.n;
     std::vector<Expr> rest, damping, slopes;
     for (std::size_t i = 0; i < n; ++i) s.smooth_forces.push_back(s.g.sub(s.f.f[i], s.by_u[i](s.f.R)));
-    for (const Expr e : s.smooth_forces) {
-        rest.push_back(s.at_rest(e));
+    for (std::size_t i = 0; i < n; ++i) {
+        rest.push_back(s.at_rest(s.smooth_forces[i]));
         // Terms may cancel at rest although the graph keeps them, since each could be undefined somewhere.
         if (const Expr sum = model::cancelled_sum(s.g, {rest.back()}); s.g.is_zero(sum)) rest.back() = sum;
+        if (s.f.vanishes_at_rest(i) && s.g.is_zero(s.at_rest(s.by_u[i](s.f.R)))) rest.back() = s.g.constant(0.0);
         forces_vanish_at_rest = forces_vanish_at_rest && s.g.is_zero(rest.back());
     }
     for (const Expr e : s.smooth_forces)
@@ -234,6 +235,14 @@ void Enclosure::compile_power_terms(Source& s) {
     const std::optional<HomogeneousParts> of_f = homogeneous_parts(s.g, power), of_R = homogeneous_parts(s.g, s.f.R);
     if (!of_f || !of_R) return;
     HomogeneousParts parts = *of_f;
+    // A smooth part of degree 1 is linear, −u·f(q, 0). It is 0 if all forces vanish at rest; only rounded numbers are
+    // left of it.
+    bool known = true;
+    for (std::size_t i = 0; i < s.n; ++i)
+        known = known && (s.f.vanishes_at_rest(i) || s.g.is_zero(s.at_rest(s.f.f[i])));
+    if (const auto first = parts.find(1.0);
+        known && first != parts.end() && expr::kinks(s.g, first->second, expr::velocity).empty())
+        parts.erase(first);
     for (const auto& [p, x] : *of_R) {
         const Expr term = s.g.mul(s.g.constant(p), x);
         const auto [at, fresh] = parts.emplace(p, term);

@@ -119,6 +119,7 @@ std::string certify_json(const CertifyReport& r) {
         j["classification"] = c.classification;
         j["eigenvalues"] = c.eigenvalues;
     }
+    if (!c.P.empty()) j["P"] = c.P;
     j["warnings"] = c.warnings;
     if (r.written) j["certificate"] = json::written_certificate(*r.written);
     return json::document(j);
@@ -163,6 +164,11 @@ std::string certify_text(const CertifyReport& r) {
         else if (!parts.empty())
             text += "   the least of " + parts;
         text += "\n";
+        for (std::size_t k = 0; k < c.P.size(); ++k) {
+            text += k == 0 ? "  P           " : "              ";
+            for (const double x : c.P[k]) text += fmt::format("{:>14.6g}", x + 0.0);
+            text += "\n";
+        }
     }
     text += fmt::format("  verdict     {}, {}: {}\n", to_string(c.outcome), to_string(c.grade),
                         folded(c.summary, indent, width));

@@ -75,15 +75,20 @@ std::string certificate_json(const LoadedModel& loaded, const proof::CertifiedSt
         for (const proof::Box& box : *s.sets) sets.push_back(value(proof::claim_box(box)));
         setting["sets"] = std::move(sets);
     }
-    if (s.velocities) {
-        setting["velocities"] = value(proof::claim_box(*s.velocities));
-        setting["mode"] = Json::object();
-        for (const auto& [name, state] : s.mode) setting["mode"][name] = state;
-    }
-    if (!s.V.empty()) {
-        setting["V"] = s.V;
+    const auto states = [](const std::vector<std::pair<std::string, std::string>>& list) {
+        Json j = Json::object();
+        for (const auto& [name, state] : list) j[name] = state;
+        return j;
+    };
+    const bool function = !s.point.empty();
+    if (s.velocities) setting["velocities"] = value(proof::claim_box(*s.velocities));
+    if (s.velocities && !function) setting["mode"] = states(s.mode);
+    if (!s.sliding.empty()) setting["sliding"] = states(s.sliding);
+    if (!s.V.empty()) setting["V"] = s.V;
+    if (function)
+        setting["point"] = value(proof::claim_numbers(s.point));
+    else if (!s.V.empty())
         setting["factor"] = exact(s.factor);
-    }
     Json conditions = Json::array();
     for (const proof::CertifiedCondition& c : s.conditions) {
         Json claims = Json::array();
@@ -129,7 +134,8 @@ std::string certificate_text(const proof::CertifiedStatement& s) {
                        : shown.size() == 1 ? "condition " + shown[0] + " is certified"
                                            : "conditions " + listing(shown) + " are certified";
     for (const std::string& reason : reasons) text += "; " + reason;
-    if (s.velocities) text += "; the statement is about motions that begin next to the equilibrium";
+    if (s.velocities && s.point.empty() && std::isinf(s.level))
+        text += "; the statement is about motions that begin next to the equilibrium";
     return text;
 }
 

@@ -85,6 +85,29 @@ Mechanics with_potential(const Mechanics& model, const std::function<Expr(Formul
     return out;
 }
 
+/// A number that was computed from others stands for an interval, because its exact value is not representable. So the
+/// graph does not see that f(0) − F is 0, and it is noted (Formulas::vanishing).
+Mechanics with_constant_forces_in_potential(const Mechanics& model) {
+    const SymbolicEquations* const symbolic = model.system->symbolic();
+    SALTUS_EXPECT(symbolic != nullptr);
+    Formulas f = symbolic->formulas();
+    expr::Graph& g = f.graph;
+    std::vector<std::pair<Expr, Expr>> rest;
+    for (const Expr u : f.u) rest.emplace_back(u, g.constant(0.0));
+    expr::Substitution at_rest(g, rest);
+    for (std::size_t i = 0; i < f.q.size(); ++i) {
+        const Expr F = at_rest(f.f[i]);
+        if (g.is_zero(F) || g.depends_on(F, expr::position | expr::time)) continue;
+        f.U = g.sub(f.U, g.mul(F, f.q[i]));
+        f.f[i] = f.f[i] == F ? g.constant(0.0) : g.sub(f.f[i], F);
+        f.vanishing.resize(f.q.size(), 0);
+        f.vanishing[i] = 1;
+    }
+    Mechanics out = model;
+    out.system = std::make_shared<ExpressionSystem>(std::move(f));
+    return out;
+}
+
 namespace {
 
 /// Adds the friction of a slider that slides in a plane to the forces: −F_N ∂s/∂γ, with the support function s of its

@@ -23,6 +23,12 @@ expr::Expr cancelled_sum(expr::Graph& graph, const std::vector<expr::Expr>& summ
 /// The model must consist of expressions (System::symbolic).
 Mechanics with_potential(const Mechanics& model, const std::function<expr::Expr(Formulas&)>& potential);
 
+/// The same motions with the constant parts of the other forces counted as potential energy: a component of f whose
+/// value F at rest depends neither on positions nor on the time becomes f − F, and U becomes U − F q.
+///
+/// The model must consist of expressions.
+Mechanics with_constant_forces_in_potential(const Mechanics& model);
+
 /// The model in which some sliders slide in one direction for ever: the friction −sign μ F_N ∂γ/∂u of each of them is
 /// a smooth force, and |γ| in the formulas is sign·γ. `signs` has one entry for each slider: 1 or −1 (the sign of its
 /// slip velocity γ), or 0 if the slider stays as it is. Its motions are those of `model` as long as sign·γ > 0; these

@@ -8,15 +8,19 @@
 #include "saltus/model/feedback.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/variants/energy_split.hpp"
+#include "saltus/proof/cover.hpp"
 #include "saltus/proof/enclosure.hpp"
 #include "saltus/proof/laws.hpp"
 #include "saltus/stability/certify/certify.hpp"
+#include "saltus/stability/certify/detail/claims/function_claims.hpp"
 #include "saltus/stability/certify/detail/claims/instability_claims.hpp"
 #include "saltus/stability/certify/detail/claims/linear_claims.hpp"
 #include "saltus/stability/certify/detail/claims/mode_claims.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
 #include "saltus/stability/certify/detail/claims/observable_claims.hpp"
 #include "saltus/stability/certify/detail/functions/state_function.hpp"
+#include "saltus/stability/certify/detail/functions/steady_sliding.hpp"
+#include "saltus/stability/certify/detail/linear_classification.hpp"
 #include "saltus/stability/certify/detail/motions/escaping_motion.hpp"
 #include "saltus/stability/certify/detail/static_forces.hpp"
 
@@ -31,25 +35,38 @@ constexpr double certified_part = 0.99;
 /// The boxes of equilibrium sets exceed the extents by this fraction of their width, and by this distance relative to
 /// 1 + |q|.
 constexpr double wider_extent = 0.02, wider_point = 1e-3;
+/// Equilibria beside that of a locked clutch, in which the clutch pushes, relative to the scales of the coordinates.
+constexpr double tried_clutch_loads[] = {1e-2, -1e-2, 0.1, -0.1};
+/// With negative damping these parts of the program's level are tried.
+constexpr double tried_level_parts[] = {0.99, 0.9, 0.8, 0.65, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01};
+/// Half widths of bounded domains that are tried, relative to the scales of the coordinates.
+constexpr double tried_domains[] = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0};
 /// Copies of sets are listed for at most this number of periodic coordinates.
 constexpr std::size_t max_periodic = 3;
+/// Larger models are refused by tools/check_certificate.
+constexpr std::size_t max_certified_coordinates = 24, max_certified_elements = 100;
 
-/// Why certificates do not exist for such models; empty if they do. Feedback and `impact = "energy"` belong to the
-/// theorem of regulation.
-std::string unsupported(const model::Mechanics& m, Theorem theorem = Theorem::attractivity) {
+/// Why certificates do not exist for such models; empty if they do. `impact = "energy"` belongs to the theorem of
+/// regulation. No theorem: the statement is about equilibria, which have no impacts.
+std::string unsupported(const model::Mechanics& m, const ClaimOptions& options,
+                        std::optional<Theorem> theorem = Theorem::attractivity) {
+    if (!options.obstacle.empty()) return options.obstacle;
     const bool regulation = theorem == Theorem::regulation;
-    if (m.control && !regulation) return "feedback is not certified";
-    if (regulation && (!m.control || !m.control->shaping.empty())) return "only PD feedback is certified";
-    if (regulation && (!m.sliders.empty() || !m.constraints.empty()))
-        return "regulation is certified without sliders and constraints";
-    if (!m.clutches.empty()) return "clutches are not certified";
+    if (regulation && !m.control) return "there is no feedback";
+    if (m.control && (m.control->Kp != m.control->Kp.transpose() || m.control->Kv != m.control->Kv.transpose()))
+        return "gains that are not symmetric are not certified";
+    if (regulation && (!m.sliders.empty() || !m.constraints.empty() || !m.clutches.empty()))
+        return "regulation is certified without sliders, constraints and clutches";
     if (!m.scleronomic || !m.autonomous) return "a model that depends on time is not certified";
+    if (m.coordinates.size() > max_certified_coordinates ||
+        m.contacts.size() + m.constraints.size() + m.sliders.size() + m.clutches.size() > max_certified_elements)
+        return "the model is too large for a certificate";
     const auto planar = [](const model::Friction& f) {
         return f.law == model::FrictionLaw::none || f.law == model::FrictionLaw::coulomb ||
                f.law == model::FrictionLaw::orthotropic;
     };
     for (const model::Contact& c : m.contacts) {
-        if (c.impact != model::ImpactLaw::newton && !(regulation && c.impact == model::ImpactLaw::energy))
+        if (theorem && c.impact != model::ImpactLaw::newton && !(regulation && c.impact == model::ImpactLaw::energy))
             return "only Newton's impact law is certified";
         if (!planar(c.friction)) return "only Coulomb friction is certified";
         if (c.condition != model::no_coefficient) return "a contact that exists under a condition is not certified";
@@ -64,15 +81,15 @@ std::string unsupported(const model::Mechanics& m, Theorem theorem = Theorem::at
 }
 
 /// The function of each condition. Without contacts condition 4 is that of the losses.
-ClaimList claims_of(const std::string& id, const ClaimScope& scope) {
+ClaimList claims_of(const std::string& id, const ClaimScope& scope, ImpactLoss loss) {
     const bool contacts = !scope.e.model().contacts.empty();
     if (id == "1") return kinetic_claims(scope);
     if (id == "2") return minimum_claims(scope);
     if (id == "3") return dissipation_claims(scope);
     if (id == "4") return contacts ? closing_claims(scope) : loss_claims(scope);
     if (id == "5") return loss_claims(scope);
-    if (id == "6") return restitution_claims(scope);
-    if (id == "7") return impact_claims(scope);
+    if (id == "6") return restitution_claims(scope, loss);
+    if (id == "7") return impact_claims(scope, loss);
     if (id == "8") return equilibrium_claims(scope);
     return {{}, "this condition is not certified"};
 }
@@ -90,40 +107,79 @@ CertifiedCondition row_of(const std::string& id, const std::string& text, ClaimL
 /// Why no claims can be written: the model has no enclosures (`e` is null, `reason` says why) or something that
 /// certificates do not treat, or the verdict is not the one that is certified. Empty if there is no obstacle.
 std::string obstacle(const model::Mechanics& model, const Enclosure* e, const std::string& reason,
-                     const Certificate& certificate, Outcome certified) {
+                     const Certificate& certificate, Outcome certified, const ClaimOptions& options) {
     if (e == nullptr) return reason;
-    if (std::string why = unsupported(model); !why.empty()) return why;
+    if (std::string why = unsupported(model, options); !why.empty()) return why;
     if (certificate.outcome != certified || certificate.grade != Grade::proved)
         return "the verdict is not '" + std::string(to_string(certified)) + ", proved'";
     return {};
+}
+
+/// The rows of a certificate that stability needs: V does not grow, and q_e is its only minimum.
+bool needed_for_stability(const std::string& id) {
+    return id == "1" || id == "2" || id == "3" || id == "6" || id == "7";
+}
+
+/// A level below which the claims of stability are tried: ρ* of the certificate may be 0, because attractivity fails.
+double stable_level(const Certificate& certificate) {
+    double level = Interval::infinity;
+    for (const auto& [name, value] : certificate.rho_parts)
+        if (value > 0.0 &&
+            (name == "U" || name == "region" || name == "inertia" || name == "dissipation" || name == "impacts"))
+            level = std::min(level, value);
+    return level;
 }
 
 CertifiedStatement attractivity_claims(const model::Mechanics& model, const Certificate& certificate,
                                        const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
-    std::string why = obstacle(model, e.get(), reason, certificate, Outcome::attractive);
-    if (why.empty() && !(certificate.rho_verified > 0.0)) why = "there is no level set";
+    const bool stable = certificate.outcome == Outcome::stable;
+    std::string why =
+        obstacle(model, e.get(), reason, certificate, stable ? Outcome::stable : Outcome::attractive, options);
+    const double proved = stable ? stable_level(certificate) : certificate.rho_verified;
+    if (why.empty() && !(proved > 0.0)) why = "there is no level set";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
-    s.level = certified_level(certificate.rho_verified);
+    s.level = certified_level(proved);
     const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
     if (!equilibrium.found) return uncertified(certificate, model.coordinates, "the equilibrium was not found again");
-    const ClaimScope plain{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
-    if (options.V.empty())
-        if (std::optional<CertifiedStatement> linear = linear_claims(plain, certificate)) return *linear;
-    std::vector<int> I_C;
-    for (const std::string& name : certificate.closing_gaps)
+    if (stable) {
+        s.I_C.clear();
+        s.assumptions.clear();
+        std::erase_if(s.conditions, [](const CertifiedCondition& c) { return !needed_for_stability(c.id); });
+    }
+    ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
+    for (const std::string& name : s.I_C)
         for (int k = 0; k < static_cast<int>(model.contacts.size()); ++k)
             if (model.contacts[static_cast<std::size_t>(k)].name == name)
-                I_C.push_back(static_cast<int>(model.constraints.size()) + k);
+                scope.I_C.push_back(static_cast<int>(model.constraints.size()) + k);
+    const ImpactLoss loss = stable ? ImpactLoss::not_required : ImpactLoss::required;
+    const bool contacts = !model.contacts.empty();
+    const std::string losses = contacts ? "5" : "4";
+    // Friction of sliders may exceed what damping supplies. Then it proves conditions 3 and 4 together.
+    std::optional<ClaimValue> friction;
+    if (!stable && !contacts && !dissipation_claims(scope).complete())
+        for (const double part : tried_level_parts) {
+            scope.level = part * proved;
+            if ((friction = friction_claim(scope))) break;
+        }
+    s.level = scope.level = friction ? scope.level : certified_level(proved);
     for (CertifiedCondition& c : s.conditions) {
         if (c.verdict == Verdict::assumed) continue;
+        c.verdict = Verdict::proved;  // of a stable equilibrium: condition 6 of Theorem 1 may fail
         ClaimList list =
-            claims_of(c.id, {*e, equilibrium, s.domain, s.reference, s.level, I_C, options.budget, options.stop});
+            friction && (c.id == "3" || c.id == "4") ? ClaimList{{*friction}, ""} : claims_of(c.id, scope, loss);
+        if (!stable && !list.complete() && c.id == losses)
+            if (std::optional<ClaimValue> observable = observable_claim(scope)) list = {{std::move(*observable)}, ""};
         c.certified = list.complete();
         c.why = list.why;
         if (c.certified) c.claims = std::move(list.claims);
+    }
+    // The forces of a linear system with sliders are bounded and continuous: limit sets consist of motions.
+    if (linear_system(*e)) {
+        std::erase_if(s.conditions, [](const CertifiedCondition& c) { return c.verdict == Verdict::assumed; });
+        s.assumptions.clear();
     }
     return s;
 }
@@ -136,11 +192,11 @@ std::vector<double> unit_scales(const model::Mechanics& model) {
 /// The word for the sign of a slip velocity.
 const char* direction_word(double sign) { return sign > 0.0 ? "forwards" : "backwards"; }
 
-/// A motion that leaves a set with closed contacts, as the program proved it: in one mode of the contacts.
-/// std::nullopt: no contact is closed, or no such motion is found.
+/// A motion that leaves a set, as the program proved it: in one mode of contacts, sliders and clutches. std::nullopt:
+/// no such motion is found.
 std::optional<CertifiedStatement> escape_claims(const Enclosure& e, const StationaryPoint& saddle,
                                                 const Certificate& certificate, const ClaimOptions& options) {
-    if (!saddle.found || saddle.closed.empty()) return std::nullopt;
+    if (!saddle.found) return std::nullopt;
     const std::optional<EscapingMotion> motion = escaping_motion(e, saddle, enclose_equilibrium(e, saddle));
     if (!motion) return std::nullopt;
     const model::Mechanics& model = e.model();
@@ -159,11 +215,101 @@ std::optional<CertifiedStatement> escape_claims(const Enclosure& e, const Statio
     }
     for (std::size_t k = 0; k < motion->sliders.size(); ++k)
         add(model.sliders[k].name, model.sliders[k].friction, motion->sliders[k]);
+    bool locked = false;
+    for (std::size_t k = 0; k < motion->clutches.size(); ++k) {
+        locked = locked || motion->clutches[k] == SlipState::sticks;
+        request.states.push_back(
+            {model.clutches[k].name, motion->clutches[k] == SlipState::sticks ? "sticks" : "forwards"});
+    }
     request.q = centre(motion->at);
     request.scale = saddle.scale;
     request.budget = options.budget;
     request.stop = options.stop;
-    return mode_claims(e, certificate, request);
+    CertifiedStatement s = mode_claims(e, certificate, request);
+    if (s.certified() || !locked) return s;
+    // A locked clutch has no force at the equilibrium of the program. Beside it there are others, in which it pushes.
+    for (const double step : tried_clutch_loads)
+        for (std::size_t k = 0; k < request.q.size(); ++k) {
+            ModeRequest beside = request;
+            beside.q[k] += step * request.scale[k];
+            CertifiedStatement other = mode_claims(e, certificate, beside);
+            if (other.certified()) return other;
+        }
+    return s;
+}
+
+/// The claim that the sliders of `signs` slide for ever in the level set: (t·u)² <= 2T t·M⁻¹t < χ².
+ClaimList sliding_claim(const model::Mechanics& model, const Enclosure& sliding, const std::vector<int>& signs,
+                        const ClaimScope& scope) {
+    // χ of the model itself: in the smooth model the surfaces do not move.
+    std::string reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
+    const auto slides = [&](const Box& q) {
+        const IntervalVector chi = e->chi(q);
+        const IntervalMatrix W = sliding.row_matrix(q), M = sliding.mass(q);
+        const Interval twice = Interval(2.0) * Interval(std::max(0.0, scope.kinetic(q)));
+        for (std::size_t k = 0; k < signs.size(); ++k) {
+            if (signs[k] == 0) continue;
+            const int row = model.sliders[k].friction.first_row;
+            const Interval speed = Interval(signs[k]) * chi[static_cast<std::size_t>(row)];
+            const std::optional<IntervalMatrix> x =
+                response_of(M, rows_of(W, smooth_constraints(sliding)), transpose(rows_of(W, {row})));
+            if (!surely_positive(speed) || !x) return false;
+            Interval square;
+            for (int i = 0; i < sliding.size(); ++i) square += W(row, i) * (*x)(i, 0);
+            if (!surely_negative(twice * square - expr::sqr(Interval(speed.lo)))) return false;
+        }
+        return true;
+    };
+    std::optional<ClaimValue> tree = tree_over(
+        scope, scope.domain,
+        [&](const Box& q) { return slides(q) ? std::optional<ClaimValue>(ClaimValue::List{"slides"}) : std::nullopt; },
+        [&](const Box& q) {
+            IntervalVector values = e->chi(q);
+            values.push_back(sliding.potential(q));
+            return spread_of(values) + spread_of(sliding.row_matrix(q)) + spread_of(sliding.mass(q));
+        });
+    if (!tree) return {{}, "a slip velocity is not shown to keep its sign in the level set"};
+    return {{tree_claim("sliding", std::move(*tree))}, ""};
+}
+
+/// Theorem 1 for sliders that slide steadily: their friction is a smooth force, and its constant part is counted as
+/// potential energy.
+CertifiedStatement smooth_sliding_claims(const model::Mechanics& model, const std::vector<int>& signs,
+                                         const Certificate& certificate, const ClaimOptions& options) {
+    const model::Mechanics smooth = model::with_constant_forces_in_potential(model::with_sliding(model, signs));
+    std::string reason;
+    const std::unique_ptr<Enclosure> e = Enclosure::of(smooth, reason);
+    if (!e) return uncertified(certificate, model.coordinates, reason);
+    Certificate of_smooth = certificate;
+    of_smooth.reference = expr::midpoint(e->potential(point_box(certificate.q)));
+    const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
+    const auto in_domain = [&](const Certificate& c) {
+        CertifiedStatement s = attractivity_claims(smooth, c, options);
+        if (!s.certified()) return s;
+        const ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
+        s.conditions.insert(s.conditions.begin() + 1, row_of("S", "the sliders slide for ever, in one direction",
+                                                             sliding_claim(model, *e, signs, scope)));
+        for (std::size_t k = 0; k < signs.size(); ++k)
+            if (signs[k] != 0) s.sliding.emplace_back(model.sliders[k].name, direction_word(signs[k]));
+        return s;
+    };
+    // The kinetic energy is bounded by the level on bounded boxes only: D must be bounded.
+    CertifiedStatement last = uncertified(certificate, model.coordinates, "no bounded domain contains the level set");
+    if (!equilibrium.found) return last;
+    for (const double radius : tried_domains) {
+        of_smooth.domain.clear();
+        for (std::size_t k = 0; k < model.coordinates.size(); ++k) {
+            const double at = equilibrium.q(static_cast<Eigen::Index>(k)), r = radius * equilibrium.scale[k];
+            const auto& [lo, hi] = certificate.domain[k];
+            of_smooth.domain.emplace_back(std::max(lo, at - r), std::min(hi, at + r));
+        }
+        CertifiedStatement s = in_domain(of_smooth);
+        if (s.certified()) return s;
+        last = std::move(s);
+        if (options.stop && options.stop()) break;
+    }
+    return last;
 }
 
 /// Steady sliding on moving surfaces: the sliders and the closed contacts slip in the direction that rest gives them.
@@ -171,11 +317,18 @@ CertifiedStatement sliding_claims(const model::Mechanics& model, const Certifica
                                   const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
-    const bool decided = certificate.outcome == Outcome::attractive || certificate.outcome == Outcome::unstable;
+    const bool decided = certificate.outcome != Outcome::inconclusive;
     std::string why =
-        obstacle(model, e.get(), reason, certificate, decided ? certificate.outcome : Outcome::attractive);
+        obstacle(model, e.get(), reason, certificate, decided ? certificate.outcome : Outcome::attractive, options);
     if (why.empty() && certificate.q.empty()) why = "there is no equilibrium";
     if (!why.empty()) return uncertified(certificate, model.coordinates, why);
+    if (!certificate.basis.starts_with("Lyapunov")) {
+        const std::optional<std::vector<int>> signs = sliding_directions(model);
+        if (!signs) return uncertified(certificate, model.coordinates, "the directions of sliding are not known");
+        CertifiedStatement s = smooth_sliding_claims(model, *signs, certificate, options);
+        if (s.certified() || certificate.outcome != Outcome::attractive) return s;
+        // The level set is not certified; that motions next to the equilibrium approach it may be.
+    }
     const Box q = point_box(certificate.q);
     const IntervalVector chi = e->chi(q), coefficients = e->coefficients(q, Box(q.size(), Interval(0.0)));
     ModeRequest request;
@@ -203,23 +356,28 @@ CertifiedStatement instability_claims(const model::Mechanics& model, const Certi
                                       const ClaimOptions& options) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
-    std::string why = obstacle(model, e.get(), reason, certificate, Outcome::unstable);
+    std::string why = obstacle(model, e.get(), reason, certificate, Outcome::unstable, options);
     if (why.empty() && !e->smooth) why = "T, U or a gap has a kink";
     CertifiedStatement s = uncertified(certificate, model.coordinates, why);
     if (!why.empty()) return s;
     const StationaryPoint saddle = find_stationary(*e, certificate.q);
-    if (std::optional<CertifiedStatement> escape = escape_claims(*e, saddle, certificate, options)) return *escape;
+    // Motions of a linear system are shown to be unbounded, which is more than the claims of one motion say.
+    if (options.V.empty() && saddle.found && !saddle.minimum) {
+        const Box all = whole_space(model.coordinates.size());
+        const ClaimScope everywhere{*e, saddle, all, 0.0, Interval::infinity, {}, options.budget, options.stop};
+        if (std::optional<CertifiedStatement> linear = linear_instability_claims(everywhere, certificate))
+            return *linear;
+    }
+    // Without closed contacts the set may be unstable by Theorem 2 too, if the claims of one motion are not complete.
+    std::optional<CertifiedStatement> escape = escape_claims(*e, saddle, certificate, options);
+    if (escape && (escape->certified() || !saddle.closed.empty())) return *escape;
     if (!saddle.found || saddle.minimum)
         return uncertified(certificate, model.coordinates, "the stationary point was not found again");
-    const ClaimScope everywhere{
-        *e, saddle, whole_space(model.coordinates.size()), 0.0, Interval::infinity, {}, options.budget, options.stop};
-    if (options.V.empty())
-        if (std::optional<CertifiedStatement> linear = linear_claims(everywhere, certificate)) return *linear;
     InstabilityClaims claims = instability_claims_around(*e, saddle, options.budget, options.stop);
     if (!claims.domain.empty()) s.domain = claims.domain;
     s.reference = claims.reference;
     s.level = claims.level;
-    if (!model.contacts.empty()) {
+    if (!model.contacts.empty() || !certificate.basis.starts_with("Theorem 2")) {
         // The program may have proved it by one motion that leaves the set. The claims are those of Theorem 2.
         const char* const texts[] = {"kinetic energy u'M(q)u/2 with M > 0",
                                      "a stationary point of U that is an equilibrium",
@@ -232,7 +390,7 @@ CertifiedStatement instability_claims(const model::Mechanics& model, const Certi
             s.conditions.push_back(
                 row_of(claims.conditions[k].first, texts[k], std::move(claims.conditions[k].second)));
         s.assumptions.clear();
-        if (!frictional_constraints(*e).empty()) {
+        if (!frictional_constraints(*e).empty() || !model.clutches.empty()) {
             s.conditions.push_back({"10",
                                     "limit sets next to the equilibrium set are positively invariant",
                                     Verdict::assumed,
@@ -255,7 +413,7 @@ CertifiedStatement instability_claims(const model::Mechanics& model, const Certi
 /// The rows of the program's table that it does not need do not appear.
 CertifiedStatement regulation_claims(const model::Mechanics& model, const Certificate& certificate,
                                      const ClaimOptions& options) {
-    std::string why = unsupported(model, Theorem::regulation), reason;
+    std::string why = unsupported(model, options, Theorem::regulation), reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     if (!e) why = reason;
     if (why.empty() && (certificate.outcome != Outcome::attractive || certificate.grade != Grade::proved))
@@ -290,7 +448,7 @@ CertifiedStatement regulation_claims(const model::Mechanics& model, const Certif
 CertifiedStatement function_claims(const model::Model& model, const Certificate& certificate,
                                    const ClaimOptions& options) {
     const bool attracts = certificate.theorem == Theorem::attractivity;
-    const StateFunction V = StateFunction::read(model, options.V);
+    StateFunction V = StateFunction::read(model, options.V);
     if (const std::optional<EnergyForm>& energy = V.energy(); energy && (energy->factor > 0.0) == attracts) {
         const model::Mechanics split = model::with_potential(model, [&](model::Formulas& f) {
             f.graph = V.formulas().graph;
@@ -321,8 +479,16 @@ CertifiedStatement function_claims(const model::Model& model, const Certificate&
             return certificate_claims(model, of_energy, plain);
         }
     }
-    return uncertified(certificate, model.coordinates,
-                       "a function V is certified only if it is an energy, or a function of T + U");
+    const bool decided = certificate.outcome == Outcome::attractive || certificate.outcome == Outcome::unstable;
+    std::string why = unsupported(model, options);
+    if (why.empty() && (!decided || certificate.grade != Grade::proved))
+        why = "the verdict is neither 'attractive, proved' nor 'unstable, proved'";
+    if (!why.empty()) return uncertified(certificate, model.coordinates, why);
+    CertifyOptions again;
+    again.budget = options.budget;
+    again.stop = options.stop;
+    again.V = options.V;
+    return state_function_claims(model, V, certificate, again);
 }
 
 }  // namespace
@@ -351,12 +517,14 @@ std::vector<Box> set_boxes(const Equilibria& equilibria, const Box& region) {
             const double lo = set.lower(i), hi = set.upper(i);
             const double wider = (std::isfinite(lo) && std::isfinite(hi) ? wider_extent * (hi - lo) : 0.0) +
                                  wider_point * (1.0 + (std::isfinite(lo) ? std::fabs(lo) : 0.0));
-            const Interval side(lo - wider, hi + wider);
             const double period = equilibria.periods[k];
+            // A set that contains all angles has no copies.
+            const bool all = period > 0.0 && hi - lo >= period * (1.0 - 1e-9);
+            const Interval side = all ? expr::entire() : Interval(lo - wider, hi + wider);
             std::vector<Box> longer;
             for (const Box& copy : copies)
                 for (const int turn : {0, -1, 1}) {
-                    if (turn != 0 && !(period > 0.0)) continue;
+                    if (turn != 0 && (all || !(period > 0.0))) continue;
                     const Interval moved = side + Interval(static_cast<double>(turn) * period);
                     if (!intersection(moved, region[k])) continue;
                     longer.push_back(copy);
@@ -379,7 +547,7 @@ CertifiedStatement completeness_claims(const model::Mechanics& model, const Equi
     s.statement = "all equilibria with a position in the domain lie in the boxes of the sets";
     s.coordinates = model.coordinates;
     s.sets.emplace();
-    std::string why = unsupported(model), reason;
+    std::string why = unsupported(model, options, std::nullopt), reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     if (!e) why = reason;
     if (why.empty() && !equilibria.completeness.complete) why = "the search is not complete";

@@ -46,6 +46,8 @@ struct Completeness {
     std::string why;
     /// Least and greatest value of each coordinate in the region, ±∞ if unbounded. Empty: nothing was examined.
     std::vector<std::pair<double, double>> region;
+    /// The region that was searched. `region` is smaller if something far away could not be decided.
+    std::vector<std::pair<double, double>> searched;
     /// Volume of the part of the region that is neither proved to be free of equilibria nor explained by a listed set,
     /// in the product of the units of the coordinates. NaN: nothing was examined.
     double undecided_volume = std::numeric_limits<double>::quiet_NaN();

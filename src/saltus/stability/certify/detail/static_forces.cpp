@@ -80,6 +80,14 @@ std::vector<int> frictional_constraints(const Enclosure& e) {
     return list;
 }
 
+std::vector<int> smooth_constraints(const Enclosure& e) {
+    const std::vector<int> rough = frictional_constraints(e);
+    std::vector<int> list;
+    for (int j = 0; j < e.constraints(); ++j)
+        if (std::find(rough.begin(), rough.end(), j) == rough.end()) list.push_back(j);
+    return list;
+}
+
 std::optional<ForceSet> frictionless_forces(const Enclosure& e, const Box& q, const std::vector<int>& closed) {
     const IntervalMatrix rows = e.row_matrix(q);
     ForceSet forces;
@@ -95,11 +103,19 @@ std::optional<ForceSet> frictionless_forces(const Enclosure& e, const Box& q, co
 
 std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, const std::vector<int>& closed,
                                           const std::vector<int>& signs) {
+    const IntervalVector coefficients = e.coefficients(q, at_rest(e.size()));
+    std::vector<int> free;
+    for (const model::Constraint& c : e.model().constraints)
+        if (signs.empty() || proof::without_friction(c.friction, coefficients)) free.push_back(c.row);
+    return along_constraints(e, e.row_matrix(q), free, forces_with_constraints(e, q, closed, signs));
+}
+
+ForceSet forces_with_constraints(const Enclosure& e, const Box& q, const std::vector<int>& closed,
+                                 const std::vector<int>& signs) {
     const model::Mechanics& m = e.model();
     const IntervalMatrix rows = e.row_matrix(q);
     const IntervalVector coefficients = e.coefficients(q, at_rest(e.size())), chi = e.chi(q);
     ForceSet forces;
-    std::vector<int> free;
     std::size_t frictional = 0;
     // The forces N (normal + friction) of a contact or constraint. If its surface moves, the friction force under N = 1
     // is known, and belongs to the vector `normal`.
@@ -110,10 +126,7 @@ std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, cons
             {std::move(normal), sign != 0 ? proof::Friction{} : friction_of(f, rows, coefficients, Interval(1.0))});
     };
     for (const model::Constraint& c : m.constraints) {
-        if (signs.empty() || proof::without_friction(c.friction, coefficients)) {
-            free.push_back(c.row);
-            continue;
-        }
+        if (signs.empty() || proof::without_friction(c.friction, coefficients)) continue;
         add_cone(row(rows, c.row, signs[frictional++]), c.friction);
     }
     for (const int r : closed)
@@ -134,7 +147,7 @@ std::optional<ForceSet> frictional_forces(const Enclosure& e, const Box& q, cons
         // the load at every point of the box.
         if (forces.slope) add_sliding(forces.slope->at_centre, rows, s.friction, sign, bound);
     }
-    return along_constraints(e, rows, free, std::move(forces));
+    return forces;
 }
 
 std::vector<int> signs_of(unsigned combination, std::size_t count) {

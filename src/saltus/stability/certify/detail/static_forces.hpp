@@ -19,8 +19,13 @@ std::optional<proof::ForceSet> frictionless_forces(const proof::Enclosure& enclo
 std::optional<proof::ForceSet> frictional_forces(const proof::Enclosure& enclosure, const proof::Box& q,
                                                  const std::vector<int>& closed, const std::vector<int>& signs);
 
-/// The rows of the constraints that are not proved to be without friction.
+/// The same forces before those of constraints without friction are removed.
+proof::ForceSet forces_with_constraints(const proof::Enclosure& enclosure, const proof::Box& q,
+                                        const std::vector<int>& closed, const std::vector<int>& signs);
+
+/// The rows of the constraints that are not proved to be without friction, and those of the others.
 std::vector<int> frictional_constraints(const proof::Enclosure& enclosure);
+std::vector<int> smooth_constraints(const proof::Enclosure& enclosure);
 
 /// The k-th combination of signs 1, −1 of `count` reactions: bit j of k set means −1.
 std::vector<int> signs_of(unsigned combination, std::size_t count);

@@ -55,6 +55,7 @@ void CompletenessProof::add(const BoxCover& cover) {
 
 Completeness CompletenessProof::conclude(bool all) const {
     Completeness out;
+    for (const Interval& side : boxes_.region()) out.searched.emplace_back(side.lo, side.hi);
     out.boxes = tested_;
     out.resolution = resolution_;
     if (!all) {

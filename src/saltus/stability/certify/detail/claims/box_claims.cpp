@@ -200,6 +200,22 @@ std::optional<IntervalMatrix> eliminated(IntervalMatrix A, IntervalMatrix B) {
     return B;
 }
 
+/// M is eliminated first. Then the pivots of the constraints are those of G M⁻¹Gᵀ, which is positive definite.
+std::optional<IntervalMatrix> response_of(const IntervalMatrix& M, const IntervalMatrix& G, const IntervalMatrix& P) {
+    const int n = M.rows(), m = G.rows();
+    if (m == 0) return eliminated(M, P);
+    IntervalMatrix A(n + m, n + m), right(n + m, P.cols());
+    for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < P.cols(); ++j) right(i, j) = P(i, j);
+        for (int j = 0; j < n; ++j) A(i, j) = M(i, j);
+        for (int k = 0; k < m; ++k) {
+            A(n + k, i) = G(k, i);
+            A(i, n + k) = -G(k, i);
+        }
+    }
+    return eliminated(std::move(A), std::move(right));
+}
+
 const std::string& ClaimScope::name(int r) const {
     const model::Mechanics& m = e.model();
     const int c = e.constraints();

@@ -33,6 +33,10 @@ bool shown_definite(const IntervalMatrix& A);
 /// X with A X = B by elimination without pivoting. std::nullopt: a pivot may vanish.
 std::optional<IntervalMatrix> eliminated(IntervalMatrix A, IntervalMatrix B);
 
+/// (X, N) with M X = P + GᵀN and G X = 0, for the rows G of constraints without friction (may have no rows).
+/// std::nullopt: a pivot may vanish.
+std::optional<IntervalMatrix> response_of(const IntervalMatrix& M, const IntervalMatrix& G, const IntervalMatrix& P);
+
 /// What all claims about one model share: D, ρ, U_ref and the functions of the model.
 struct ClaimScope {
     const proof::Enclosure& e;

@@ -6,8 +6,13 @@
 
 namespace saltus::stability {
 
-/// The statement of the theorem "linear" (docs/certificate-format.md) for a certificate of attractivity or instability
-/// of a linear system with sliders. std::nullopt: the system is not linear, or the claims cannot be shown.
-std::optional<proof::CertifiedStatement> linear_claims(const ClaimScope& scope, const proof::Certificate& certificate);
+/// The statement of the theorem "linear" (docs/certificate-format.md) for an unstable linear system with sliders.
+/// std::nullopt: the system is not linear, or the claims cannot be shown.
+std::optional<proof::CertifiedStatement> linear_instability_claims(const ClaimScope& scope,
+                                                                   const proof::Certificate& certificate);
+
+/// The claim "friction": in a linear system with sliders friction takes more energy than damping supplies, for all
+/// motions of the level set. std::nullopt: not shown, or the system is not linear.
+std::optional<ClaimValue> friction_claim(const ClaimScope& scope);
 
 }  // namespace saltus::stability

@@ -28,6 +28,7 @@
 #include "saltus/expr/tape.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
+#include "saltus/proof/laws.hpp"
 #include "saltus/stability/certify/detail/claims/motion_claims.hpp"
 #include "saltus/stability/certify/detail/functions/lyapunov_equation.hpp"
 
@@ -43,10 +44,17 @@ namespace {
 constexpr int max_coordinates = 6;
 constexpr int newton_steps = 30;
 constexpr double newton_converged = 1e-14;
-/// Half widths of the region that are tried, relative to the scales of the coordinates.
-constexpr double tried_regions[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-/// The box of the equilibrium is this fraction of the region.
-constexpr double equilibrium_part = 1e-2;
+/// Half widths of the region that are tried, relative to the scales of the coordinates. A region that attracts is as
+/// large as possible, because the level set lies inside it.
+const std::vector<double> unstable_regions{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+const std::vector<double> attracting_regions{4.0,  2.0,  1.0,  0.5,  0.25, 0.12, 0.06, 0.03,
+                                             1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+/// The box of the equilibrium is this fraction of the region, and not larger than this part of a scale.
+constexpr double equilibrium_part = 1e-2, largest_equilibrium_box = 1e-4;
+/// κ of the rows that the motion keeps at 0, relative to the sizes of the matrices.
+constexpr double tried_normal_weights[] = {1.0, 10.0, 100.0, 1e3, 1e4};
+/// The level is this part of the largest one whose set lies in the region.
+constexpr double level_margin = 0.98;
 /// A real part below this fraction of the largest eigenvalue is 0.
 constexpr double vanishing_part = 1e-8;
 /// ν is this fraction of the way from the second largest real part (at least 0) to the largest.
@@ -62,11 +70,12 @@ constexpr double spare_part = 0.1;
 class ModeSystem {
 public:
     struct Held {
-        int row;           // of Wᵀ
-        bool normal;       // a constraint or a gap; otherwise a slip that sticks
-        int contact = -1;  // number of the contact that must push
-        int sliding = -1;  // slip row with friction, or −1
-        int sign = 0;      // s
+        int row;              // of Wᵀ
+        bool normal;          // a constraint or a gap; otherwise a slip that sticks
+        bool pushes = false;  // a contact or a clutch, whose force must be positive
+        int contact = -1;     // number of the contact
+        int sliding = -1;     // slip row with friction, or −1
+        int sign = 0;         // s
         const model::Friction* f = nullptr;
     };
     struct Slip {
@@ -159,7 +168,7 @@ private:
             const int sign = sign_of(state), normal = static_cast<int>(held_.size());
             if (sign != 0 && c.friction.dimension != 1) why_ = "a contact that slips has two directions of slip";
             held_.push_back(
-                {c.row, true, static_cast<int>(k), sign != 0 ? c.friction.first_row : -1, sign, &c.friction});
+                {c.row, true, true, static_cast<int>(k), sign != 0 ? c.friction.first_row : -1, sign, &c.friction});
             if (sign != 0) slips_.push_back({c.friction.first_row, sign, &c.friction, model::no_coefficient});
             if (state == "sticks") stick(c.friction, normal, model::no_coefficient);
         }
@@ -170,6 +179,13 @@ private:
             const int sign = sign_of(state);
             if (sign != 0 && s.friction.dimension != 1) why_ = "a slider that slips has two directions of slip";
             if (sign != 0) slips_.push_back({s.friction.first_row, sign, &s.friction, s.normal_force});
+        }
+        // A clutch is locked, with a force that pushes, or turns freely.
+        for (const model::Clutch& c : model_.clutches) {
+            if (state_of(c.name) == "sticks")
+                held_.push_back({c.row, false, true});
+            else
+                slips_.push_back({c.row, 1, nullptr, model::no_coefficient});
         }
     }
 
@@ -297,13 +313,13 @@ public:
         if (!system_.why().empty()) return refused(system_.why());
         if (!find()) return refused("the equilibrium of the mode was not found");
         unstable_ = certificate_.outcome == Outcome::unstable;
-        if (!unstable_ && !system_.held().empty())
-            return refused("attractivity is certified only while no contact is closed and nothing sticks");
+        if (!unstable_ && static_cast<int>(system_.held().size()) != system_.position_rows())
+            return refused("attractivity is certified only while nothing sticks and no clutch is locked");
         std::string why = "the linearised motion does not decide";
-        const std::optional<Matrix> J = jacobian(region(0.0));
-        if (!J) return refused("the accelerations of the mode are not unique");
-        if (!analyse(*J)) return refused(why);
-        for (const double radius : tried_regions) {
+        const std::optional<Motion> here = motion(region(0.0));
+        if (!here || !here->J.finite()) return refused("the accelerations of the mode are not unique");
+        if (!analyse(unstable_ ? here->J.middle() : stabilised(*here))) return refused(why);
+        for (const double radius : unstable_ ? unstable_regions : attracting_regions) {
             if (request_.stop && request_.stop()) break;
             if (std::optional<CertifiedStatement> s = certify(radius, why)) return *s;
         }
@@ -437,9 +453,23 @@ private:
         }
         return result;
     }
-    std::optional<Matrix> jacobian(const Box& state) const {
-        const std::optional<Motion> m = motion(state);
-        return m && m->J.finite() ? std::optional(m->J.middle()) : std::nullopt;
+    /// The rows (w, 0) and (0, w) of all held rows w, which vanish on the states z of the mode.
+    IntervalMatrix kept_rows(const Motion& m) const {
+        const int rows = static_cast<int>(system_.held().size());
+        IntervalMatrix R(2 * rows, 2 * n_);
+        for (int k = 0; k < rows; ++k)
+            for (int i = 0; i < n_; ++i) R(k, i) = R(rows + k, n_ + i) = m.values.A(n_ + k, i);
+        return R;
+    }
+    /// J with a decay of the distance from { R z = 0 }. On this space, which J maps into itself, nothing changes;
+    /// without it J has the eigenvalue 0 there.
+    Matrix stabilised(const Motion& m) const {
+        const Matrix J = m.J.middle();
+        if (system_.held().empty()) return J;
+        const Matrix R = kept_rows(m).middle();
+        double speed = 1e-6;
+        for (const std::complex<double>& x : saltus::eigenvalues(J)) speed = std::max(speed, std::abs(x));
+        return J - speed * R.transpose() * orthogonal_solve_columns(R * R.transpose(), R);
     }
 
     /// Eigenvalues of J and the eigenvector of the one with the largest real part.
@@ -512,7 +542,7 @@ private:
         for (const Interval& gap : m.values.open)
             if (!surely_positive(gap)) return false;
         for (std::size_t k = 0; k < system_.held().size(); ++k)
-            if (system_.held()[k].contact >= 0 && !surely_positive(m.y(n_ + static_cast<int>(k), 0))) return false;
+            if (system_.held()[k].pushes && !surely_positive(m.y(n_ + static_cast<int>(k), 0))) return false;
         for (std::size_t k = 0; k < system_.sticks().size(); ++k) {
             const ModeSystem::Stick& s = system_.sticks()[k];
             const Interval normal = s.normal >= 0 ? m.y(n_ + s.normal, 0) : m.values.load[k];
@@ -528,8 +558,9 @@ private:
         return true;
     }
 
-    std::optional<CertifiedStatement> certify(double radius, std::string& why) const {
+    std::optional<CertifiedStatement> certify(double radius, std::string& why) {
         const Box x = region(radius);
+        state_ = x;
         const std::optional<Motion> m = motion(x);
         std::vector<std::size_t> turning;
         if (!m || !laws(*m, turning)) {
@@ -554,7 +585,9 @@ private:
         s.mode.clear();
         for (const ElementState& state : request_.states) s.mode.emplace_back(state.name, state.state);
         s.reference = 0.0;
-        s.level = Interval::infinity;
+        s.level = unstable_ ? Interval::infinity : level_inside(x, equilibrium_box(radius).first);
+        for (Index k = 0; k < P_.rows() && std::isfinite(s.level); ++k)
+            s.P.push_back(list_of(Vector(P_.row(k).transpose())));
         s.I_C.clear();
         s.assumptions.clear();
         s.conditions.clear();
@@ -578,12 +611,73 @@ private:
         return s;
     }
 
-    std::optional<ClaimValue> fall_claim(const Motion& m, const std::vector<std::size_t>& turning) const {
+    /// V = zᵀPz > 0 falls for R z = 0: −(PJ + JᵀP) + κ RᵀR is positive definite.
+    std::optional<ClaimValue> fall_claim(const Motion& m, const std::vector<std::size_t>& turning) {
         const Matrix P = function(0.0, 1.0);
-        if (P.size() == 0 || !turning.empty() || !shown_definite(IntervalMatrix(P)) ||
-            !shown_definite(negative(rate(P, m.J, 0.0))))
+        if (P.size() == 0 || !turning.empty() || !shown_definite(IntervalMatrix(P)) || !bounces_end(m))
             return std::nullopt;
-        return ClaimValue::Record{{"kind", "falls"}, {"P", claim_matrix(P)}};
+        const IntervalMatrix fall = negative(rate(P, m.J, 0.0)), R = kept_rows(m);
+        const double size = fall.finite() ? fall.middle().cwiseAbs().maxCoeff() : 0.0;
+        for (const double weight : tried_normal_weights) {
+            const double kappa = R.rows() == 0 ? 0.0 : weight * size / R.middle().squaredNorm();
+            IntervalMatrix A = fall;
+            for (int i = 0; i < A.rows(); ++i)
+                for (int j = 0; j < A.cols(); ++j)
+                    for (int r = 0; r < R.rows(); ++r)
+                        A(i, j) += Interval(kappa) * (i == j ? expr::sqr(R(r, i)) : R(r, i) * R(r, j));
+            if (!shown_definite(A)) continue;
+            P_ = P;
+            return ClaimValue::Record{{"kind", "falls"}, {"P", claim_matrix(P)}, {"kappa", kappa}};
+        }
+        return std::nullopt;
+    }
+
+    /// At most one contact is closed, with 0 <= e_N < 1, |e_T| < 1, and D_NN > μ|D_NT|: a contact that opens closes
+    /// again after a time that is as short as the disturbance (functions/sliding_contacts.cpp).
+    bool bounces_end(const Motion& m) const {
+        const model::Mechanics& model = e_.model();
+        const Box q(state_.begin(), state_.begin() + n_), u(state_.begin() + n_, state_.end());
+        const IntervalVector c = e_.coefficients(q, u);
+        std::vector<int> constraints;
+        int closed = 0;
+        for (std::size_t k = 0; k < system_.held().size(); ++k) {
+            const ModeSystem::Held& h = system_.held()[k];
+            closed += h.contact >= 0 ? 1 : 0;
+            if (h.contact < 0) constraints.push_back(h.row);
+        }
+        if (closed > 1 || (closed == 1 && !model.clutches.empty())) return false;
+        const IntervalMatrix W = e_.row_matrix(q), G = rows_of(W, constraints);
+        for (const ModeSystem::Held& h : system_.held()) {
+            if (h.contact < 0) continue;
+            const model::Contact& contact = model.contacts[ix(h.contact)];
+            const Interval e_n = coefficient(c, contact.e_n), e_t = coefficient(c, contact.e_t);
+            if (contact.impact != model::ImpactLaw::newton || !(e_n.lo >= 0.0 && e_n.hi < 1.0) ||
+                !(e_t.lo > -1.0 && e_t.hi < 1.0))
+                return false;
+            const std::optional<IntervalMatrix> x = response_of(e_.mass(q), G, transpose(rows_of(W, {h.row})));
+            if (!x) return false;
+            Interval normal, coupling;
+            for (int i = 0; i < n_; ++i) {
+                normal += W(h.row, i) * (*x)(i, 0);
+                if (h.sliding >= 0) coupling += W(h.sliding, i) * (*x)(i, 0);
+            }
+            const Interval mu = h.sliding < 0 ? Interval(0.0) : coefficient(c, contact.friction.mu[0]);
+            if (!surely_positive(normal - mu * expr::abs(coupling))) return false;
+        }
+        return m.y.finite();
+    }
+
+    /// A level ρ whose set lies inside the region: z_k² <= (P⁻¹)_kk zᵀPz, and a distance d_k leads to a face.
+    double level_inside(const Box& x, const Box& equilibrium) const {
+        const Matrix inverse = orthogonal_solve_columns(P_, Matrix::Identity(2 * n_, 2 * n_));
+        double level = Interval::infinity;
+        for (int k = 0; k < 2 * n_; ++k) {
+            const Interval at = k < n_ ? equilibrium[ix(k)] : Interval(0.0);
+            const double distance = std::min(at.lo - x[ix(k)].lo, x[ix(k)].hi - at.hi);
+            if (!(distance > 0.0) || !(inverse(k, k) > 0.0)) return Interval::infinity;
+            level = std::min(level, level_margin * distance * distance / inverse(k, k));
+        }
+        return level;
     }
 
     std::optional<ClaimValue> growth_claim(const Motion& m, const std::vector<std::size_t>& turning) const {
@@ -680,22 +774,30 @@ private:
         return d;
     }
 
-    /// Krawczyk's operator for the free coordinates and the forces.
-    std::optional<ClaimValue> equilibrium_claim(double radius) const {
-        const int m = static_cast<int>(system_.held().size()), free = static_cast<int>(point_.free.size());
+    /// The boxes of the position and of the forces in which the equilibrium is shown to lie.
+    std::pair<Box, IntervalVector> equilibrium_box(double radius) const {
         Box q = point_box(list_of(point_.q));
         double stiffness = 0.0;
         const Matrix at = balance(q, constants(list_of(point_.lambda))).slope.middle();
         for (const int k : point_.free) {
-            const double r = equilibrium_part * radius * request_.scale[ix(k)];
+            const double r = std::min(equilibrium_part * radius, largest_equilibrium_box) * request_.scale[ix(k)];
             q[ix(k)] = Interval(point_.q(k) - r, point_.q(k) + r);
             stiffness = std::max(stiffness, r * at.topRows(n_).col(k).cwiseAbs().maxCoeff());
         }
         IntervalVector lambda;
         for (Index k = 0; k < point_.lambda.size(); ++k) {
-            const double r = equilibrium_part * radius * (1.0 + std::fabs(point_.lambda(k))) + 4.0 * stiffness;
+            const double r =
+                std::min(equilibrium_part * radius, largest_equilibrium_box) * (1.0 + std::fabs(point_.lambda(k))) +
+                4.0 * stiffness;
             lambda.emplace_back(point_.lambda(k) - r, point_.lambda(k) + r);
         }
+        return {q, lambda};
+    }
+
+    /// Krawczyk's operator for the free coordinates and the forces.
+    std::optional<ClaimValue> equilibrium_claim(double radius) const {
+        const int m = static_cast<int>(system_.held().size()), free = static_cast<int>(point_.free.size());
+        const auto [q, lambda] = equilibrium_box(radius);
         const Balance over = balance(q, lambda);
         if (!over.slope.finite()) return std::nullopt;
         const Matrix middle = chosen(over.slope.middle(), m);
@@ -737,6 +839,9 @@ private:
     double growth_ = 0.0, second_ = 0.0, speed_ = 1.0;
     Vector direction_;
     Matrix projection_, J_;
+    // Of the region that is tried:
+    Box state_;
+    Matrix P_;
 };
 
 }  // namespace

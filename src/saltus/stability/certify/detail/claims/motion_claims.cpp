@@ -59,10 +59,14 @@ public:
           q_(q),
           M_(scope.e.mass(q)),
           rows_(scope.e.row_matrix(q)),
-          h_(scope.e.forces(q)),
-          Z_(scope.e.curvatures(q)),
           coefficients_(coefficients_over(scope, q)),
-          kinetic_(scope.kinetic(q)) {}
+          kinetic_(scope.kinetic(q)),
+          rough_(frictional_constraints(scope.e)),
+          smooth_(smooth_constraints(scope.e)) {
+        if (!scope.e.quadratic_forces) return;
+        h_ = scope.e.forces(q);
+        Z_ = scope.e.curvatures(q);
+    }
 
     std::optional<ClaimValue> entry(const EntryRequest& r) const {
         AccelerationRequest request;
@@ -71,13 +75,13 @@ public:
         request.pressing = r.pressing;
         // The program asks for a sign of each constraint; those of unloaded ones have no effect.
         std::size_t given = 0;
-        for (int j = 0; j < s_.e.constraints(); ++j) request.signs.push_back(has(r.unloaded, j) ? 1 : r.signs[given++]);
+        for (const int j : rough_) request.signs.push_back(has(r.unloaded, j) ? 1 : r.signs[given++]);
         request.kinetic = kinetic_;
         request.unloaded = r.unloaded;
         const std::optional<Accelerations> a = accelerations(s_.e, q_, request);
         if (!a) return std::nullopt;
         std::vector<int> rows = request.gaps;
-        for (int j = 0; j < s_.e.constraints(); ++j) rows.push_back(j);
+        rows.insert(rows.end(), rough_.begin(), rough_.end());
         // A direction that is good for faster motions too has a margin.
         for (const double reserve : kinetic_reserves) {
             const std::optional<Vector> d =
@@ -95,20 +99,47 @@ private:
         for (int i = 0; i < n; ++i)
             for (std::size_t k = 0; k < rows.size(); ++k)
                 p(i, 0) += rows_(rows[k], i) * Interval(d(static_cast<Index>(k)));
-        const std::optional<IntervalMatrix> solved = eliminated(M_, p);
+        const std::optional<IntervalMatrix> solved = response_of(M_, rows_of(rows_, smooth_), p);
         if (!solved) return std::nullopt;
         IntervalVector v;
         for (int i = 0; i < n; ++i) v.push_back((*solved)(i, 0));
-        // Forces of contacts and constraints do not increase the sum.
+        // Forces of contacts, clutches and constraints do not increase the sum.
         for (const int k : r.pressing)
             if (!pushes_down(v, matrix_row(rows_, k), contact_of(s_, k).friction, 1)) return std::nullopt;
+        for (const model::Clutch& c : s_.e.model().clutches)
+            if (!pushes_down(v, matrix_row(rows_, c.row), {}, 1)) return std::nullopt;
         std::size_t frictional = 0;
-        for (const model::Constraint& c : s_.e.model().constraints)
-            if (!has(r.unloaded, c.row) && !pushes_down(v, matrix_row(rows_, c.row), c.friction, r.signs[frictional++]))
+        for (const int j : rough_)
+            if (const model::Constraint& c = s_.e.model().constraints[static_cast<std::size_t>(j)];
+                !has(r.unloaded, j) && !pushes_down(v, matrix_row(rows_, j), c.friction, r.signs[frictional++]))
                 return std::nullopt;
-        Interval sum = dot_product(v, h_.constant);
+        Interval sum;
         for (const model::Slider& slider : s_.e.model().sliders)
-            sum += Interval(0.0, friction_bound(v, slider.friction, coefficient(coefficients_, slider.normal_force)));
+            sum += Interval(friction_bound(v, slider.friction, coefficient(coefficients_, slider.normal_force)));
+        // The rows whose accelerations are summed, with their factors d and ν.
+        std::vector<std::pair<int, Interval>> summed;
+        for (std::size_t k = 0; k < rows.size(); ++k) summed.emplace_back(rows[k], d(static_cast<Index>(k)));
+        for (std::size_t k = 0; k < smooth_.size(); ++k)
+            summed.emplace_back(smooth_[k], (*solved)(n + static_cast<int>(k), 0));
+        const auto claim = [&](double beta, double sigma) {
+            return ClaimValue::Record{{"gap", r.gap >= 0 ? ClaimValue(s_.name(r.gap)) : ClaimValue()},
+                                      {"closed", names(r.closed)},
+                                      {"signs", claim_wholes(r.signs)},
+                                      {"d", claim_numbers(list_of(d))},
+                                      {"beta", beta},
+                                      {"sigma", sigma}};
+        };
+        if (!s_.e.quadratic_forces) {
+            if (std::isinf(kinetic_)) return std::nullopt;
+            const Box u = velocities_below(kinetic_, M_);
+            sum += dot_product(v, s_.e.force(q_, u));
+            const IntervalVector zeta = s_.e.curvature(q_, u);
+            for (const auto& [row, factor] : summed)
+                if (const Interval& z = zeta[static_cast<std::size_t>(row)]; !exactly_zero(z)) sum += factor * z;
+            if (!surely_negative(sum)) return std::nullopt;
+            return claim(0.0, 0.0);
+        }
+        sum += dot_product(v, h_.constant);
         IntervalMatrix B(n, n);
         IntervalVector l(static_cast<std::size_t>(n));
         for (int i = 0; i < n; ++i) {
@@ -119,8 +150,9 @@ private:
                 IntervalVector second;
                 for (int c = 0; c < n; ++c) second.push_back(h_.quadratic[static_cast<std::size_t>(c)](i, j));
                 B(i, j) = dot_product(v, second);
-                for (std::size_t k = 0; k < rows.size(); ++k)
-                    B(i, j) += Interval(d(static_cast<Index>(k))) * Z_[static_cast<std::size_t>(rows[k])](i, j);
+                for (const auto& [row, factor] : summed)
+                    if (const Interval& z = Z_[static_cast<std::size_t>(row)](i, j); !exactly_zero(z))
+                        B(i, j) += factor * z;
             }
         }
         for (const double margin : bound_margins) {
@@ -129,13 +161,7 @@ private:
             Interval total = sum;
             if (*sigma > 0.0) total += expr::sqrt(Interval(2.0) * Interval(std::max(0.0, kinetic_))) * Interval(*sigma);
             if (*beta > 0.0) total += Interval(2.0) * Interval(std::max(0.0, kinetic_)) * Interval(*beta);
-            if (!surely_negative(total)) continue;
-            return ClaimValue::Record{{"gap", r.gap >= 0 ? ClaimValue(s_.name(r.gap)) : ClaimValue()},
-                                      {"closed", names(r.closed)},
-                                      {"signs", claim_wholes(r.signs)},
-                                      {"d", claim_numbers(list_of(d))},
-                                      {"beta", *beta},
-                                      {"sigma", *sigma}};
+            if (surely_negative(total)) return claim(*beta, *sigma);
         }
         return std::nullopt;
     }
@@ -214,21 +240,24 @@ private:
     std::vector<IntervalMatrix> Z_;
     IntervalVector coefficients_;
     double kinetic_;
+    std::vector<int> rough_, smooth_;  // constraints with friction, and without
 };
 
 double acceleration_spread(const ClaimScope& s, const Box& q) {
-    const ForceTerms h = s.e.forces(q);
-    double sum = spread_of(s.e.mass(q)) + spread_of(s.e.row_matrix(q)) + spread_of(h.constant) + spread_of(h.linear);
-    for (const IntervalMatrix& B : h.quadratic) sum += spread_of(B);
-    for (const IntervalMatrix& Z : s.e.curvatures(q)) sum += spread_of(Z);
+    const IntervalMatrix M = s.e.mass(q);
+    double sum = spread_of(M) + spread_of(s.e.row_matrix(q));
+    if (s.e.quadratic_forces) {
+        const ForceTerms h = s.e.forces(q);
+        sum += spread_of(h.constant) + spread_of(h.linear);
+        for (const IntervalMatrix& B : h.quadratic) sum += spread_of(B);
+        for (const IntervalMatrix& Z : s.e.curvatures(q)) sum += spread_of(Z);
+    } else {
+        const Box u = velocities_below(s.kinetic(q), M);
+        sum += spread_of(s.e.force(q, u)) + spread_of(s.e.curvature(q, u));
+    }
     IntervalVector values = s.e.position_values(q);
     if (std::isfinite(s.level)) values.push_back(s.e.potential(q));
     return sum + spread_of(values);
-}
-
-/// Entries exist only if every constraint has friction: reactions without friction would have to be eliminated.
-bool has_entries(const ClaimScope& s) {
-    return s.e.quadratic_forces && frictional_constraints(s.e).size() == static_cast<std::size_t>(s.e.constraints());
 }
 
 std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
@@ -236,7 +265,7 @@ std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
     if (gaps.size() > max_subsets_of) return std::nullopt;
     const EntryWriter writer(s, q);
     ClaimValue::List entries;
-    const auto frictional = static_cast<std::size_t>(s.e.constraints());
+    const std::size_t frictional = frictional_constraints(s.e).size();
     for (unsigned mask = 0; mask < (1U << gaps.size()); ++mask) {
         const std::vector<int> closed = subset(gaps, mask);
         for (const int gap : s.I_C) {
@@ -377,7 +406,6 @@ private:
     }
 
     std::optional<ClaimValue> load(const Box& q, unsigned K) const {
-        if (!has_entries(s_)) return std::nullopt;
         EntryRequest request;
         request.closed = s_.I_C;
         for (const int r : s_.I_C)
@@ -387,9 +415,9 @@ private:
             if (!has(s_.I_C, r)) request.pressing.push_back(r);
         for (const LossElement& e : elements_)
             if (e.row < s_.e.constraints() && unloaded_element(e.row, K)) request.unloaded.push_back(e.row);
-        if (request.closed.empty() && s_.e.constraints() == 0) return std::nullopt;
+        if (request.closed.empty() && frictional_constraints(s_.e).empty()) return std::nullopt;
         const EntryWriter writer(s_, q);
-        const std::size_t frictional = static_cast<std::size_t>(s_.e.constraints()) - request.unloaded.size();
+        const std::size_t frictional = frictional_constraints(s_.e).size() - request.unloaded.size();
         ClaimValue::List entries;
         for (unsigned sign = 0; sign < (1U << frictional); ++sign) {
             request.signs = signs_of(sign, frictional);
@@ -490,9 +518,6 @@ ClaimList dissipation_claims(const ClaimScope& s) {
 
 ClaimList closing_claims(const ClaimScope& s) {
     if (s.I_C.empty()) return {{}, ""};
-    if (!has_entries(s))
-        return {{},
-                "constraints without friction, or forces that are not quadratic in the velocities, are not certified"};
     std::optional<ClaimValue> tree = tree_over(
         s, s.domain, [&](const Box& q) { return closing_leaf(s, q); },
         [&](const Box& q) { return acceleration_spread(s, q); });
@@ -502,18 +527,19 @@ ClaimList closing_claims(const ClaimScope& s) {
 
 ClaimList loss_claims(const ClaimScope& s) { return LossClaims(s).run(); }
 
-ClaimList restitution_claims(const ClaimScope& s) {
+ClaimList restitution_claims(const ClaimScope& s, ImpactLoss loss) {
     const IntervalVector c = coefficients_over(s, s.domain);
+    const auto below_one = [&](double e) { return loss == ImpactLoss::required ? e < 1.0 : e <= 1.0; };
     for (const model::Contact& k : s.e.model().contacts) {
         const Interval e_n = coefficient(c, k.e_n), e_t = coefficient(c, k.e_t);
-        const bool tangential = without_friction(k.friction, c) || (e_t.lo > -1.0 && e_t.hi < 1.0);
-        if (!(e_n.lo >= 0.0 && e_n.hi < 1.0 && tangential))
+        const bool tangential = without_friction(k.friction, c) || (below_one(-e_t.lo) && below_one(e_t.hi));
+        if (!(e_n.lo >= 0.0 && below_one(e_n.hi) && tangential))
             return {{}, "the coefficients of restitution are not bounded for all velocities"};
     }
     return {{bare_claim("restitution")}, ""};
 }
 
-ClaimList impact_claims(const ClaimScope& s) {
+ClaimList impact_claims(const ClaimScope& s, ImpactLoss loss) {
     const model::Mechanics& m = s.e.model();
     const IntervalVector c = coefficients_over(s, s.domain);
     if (!frictional_constraints(s.e).empty()) return {{}, "impacts with friction of constraints are not certified"};
@@ -526,42 +552,10 @@ ClaimList impact_claims(const ClaimScope& s) {
             return same(coefficient(c, k.e_n)) && (without_friction(k.friction, c) || same(coefficient(c, k.e_t)));
         }))
         return {{bare_claim("equal restitution")}, ""};
-    if (!m.constraints.empty()) return {{}, "impacts with constraints and different restitution are not certified"};
-    const auto matrix = [&](const Box& q) -> std::optional<IntervalMatrix> {
-        const IntervalVector coefficients = coefficients_over(s, q);
-        std::vector<int> rows;
-        std::vector<Interval> b;
-        const auto add = [&](int row, const Interval& e) {
-            rows.push_back(row);
-            b.push_back((Interval(1.0) - e) / (Interval(1.0) + e));
-        };
-        for (const int r : s.may_close(q)) {
-            const model::Contact& k = contact_of(s, r);
-            add(r, coefficient(coefficients, k.e_n));
-            if (without_friction(k.friction, coefficients)) continue;
-            for (int j = 0; j < k.friction.dimension; ++j)
-                add(k.friction.first_row + j, coefficient(coefficients, k.e_t));
-        }
-        const IntervalMatrix W = rows_of(s.e.row_matrix(q), rows);
-        const std::optional<IntervalMatrix> X = eliminated(s.e.mass(q), transpose(W));
-        if (!X) return std::nullopt;
-        IntervalMatrix D = W * *X;
-        for (int i = 0; i < D.rows(); ++i)
-            for (int j = 0; j < D.cols(); ++j)
-                D(i, j) = D(i, j) * (b[static_cast<std::size_t>(i)] + b[static_cast<std::size_t>(j)]);
-        return D;
-    };
+    if (!m.clutches.empty()) return {{}, "impacts with clutches are not certified"};
+    const ImpulseForm form(s, {}, loss);
     std::optional<ClaimValue> tree = tree_over(
-        s, s.domain,
-        [&](const Box& q) -> std::optional<ClaimValue> {
-            const std::optional<IntervalMatrix> A = matrix(q);
-            if (!A || !shown_definite(*A)) return std::nullopt;
-            return ClaimValue::List{"definite"};
-        },
-        [&](const Box& q) {
-            const std::optional<IntervalMatrix> A = matrix(q);
-            return (A ? spread_of(*A) : unknown_spread) + spread_of(s.e.position_values(q));
-        });
+        s, s.domain, [&](const Box& q) { return form.leaf(q); }, [&](const Box& q) { return form.spread(q); });
     if (!tree) return {{}, "the loss of energy in impacts is not shown by elimination"};
     return {{tree_claim("dissipative impacts", std::move(*tree))}, ""};
 }
@@ -570,7 +564,8 @@ ClaimList passive_impact_claims(const ClaimScope& s) {
     const IntervalVector c = coefficients_over(s, s.domain);
     for (const model::Contact& k : s.e.model().contacts) {
         const Interval e_n = coefficient(c, k.e_n);
-        if (!without_friction(k.friction, c) || !(e_n.lo >= 0.0 && e_n.hi <= 1.0))
+        // e = 1 − c v is at most 1 for c >= 0, and not below 0.
+        if (!without_friction(k.friction, c) || !(e_n.lo >= 0.0 && e_n.hi <= 1.0) || !(coefficient(c, k.c).lo >= 0.0))
             return {{}, "a contact has friction, or a restitution outside of [0, 1]"};
     }
     return {{bare_claim("passive impacts")}, ""};

@@ -477,6 +477,43 @@ std::optional<IntervalMatrix> lagrangian_hessian(const ClaimScope& scope, const 
 
 namespace {
 
+/// The directions along the constraints `rows`, one column for each free coordinate: column j is the unit vector of its
+/// coordinate, completed in the pivot coordinates.
+struct TangentBasis {
+    IntervalMatrix T;
+    std::vector<int> pivots;
+};
+std::optional<TangentBasis> tangent_basis(const ClaimScope& s, const Box& q, const std::vector<int>& rows) {
+    const int n = s.n(), m = static_cast<int>(rows.size());
+    const IntervalMatrix G = rows_of(s.e.row_matrix(q), rows);
+    if (!G.finite()) return std::nullopt;
+    TangentBasis basis;
+    Matrix left = G.middle();
+    for (int j = 0; j < m; ++j) {
+        Index column = 0;
+        if (!(left.row(j).cwiseAbs().maxCoeff(&column) > 0.0)) return std::nullopt;
+        basis.pivots.push_back(static_cast<int>(column));
+        for (int i = 0; i < m; ++i)
+            if (i != j) left.row(i) -= left(i, column) / left(j, column) * left.row(j);
+    }
+    std::vector<int> free;
+    for (int k = 0; k < n; ++k)
+        if (std::find(basis.pivots.begin(), basis.pivots.end(), k) == basis.pivots.end()) free.push_back(k);
+    IntervalMatrix P(m, m), right(m, static_cast<int>(free.size()));
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) P(i, j) = G(i, basis.pivots[static_cast<std::size_t>(j)]);
+        for (int j = 0; j < right.cols(); ++j) right(i, j) = -G(i, free[static_cast<std::size_t>(j)]);
+    }
+    const std::optional<IntervalMatrix> solved = eliminated(P, right);
+    if (!solved) return std::nullopt;
+    basis.T = IntervalMatrix(n, right.cols());
+    for (int j = 0; j < right.cols(); ++j) {
+        basis.T(free[static_cast<std::size_t>(j)], j) = Interval(1.0);
+        for (int i = 0; i < m; ++i) basis.T(basis.pivots[static_cast<std::size_t>(i)], j) = (*solved)(i, j);
+    }
+    return basis;
+}
+
 /// Upper bound of (h(q, 0) + sliders)·d, negative with a margin, and of all cones, over a box. A constant d.
 bool verified_unbalanced(const ForceSet& forces, const Vector& d) {
     const auto along = [&](const IntervalVector& v) {
@@ -485,9 +522,21 @@ bool verified_unbalanced(const ForceSet& forces, const Vector& d) {
             if (!exactly_zero(v[k])) sum += v[k] * Interval(d(static_cast<Index>(k)));
         return sum;
     };
-    Interval load = along(forces.loads.front());
-    for (const proof::Friction& f : forces.sliders) load += Interval(0.0, support(f, d));
-    if (!surely_negative(load)) return false;
+    Interval sliding(0.0);
+    for (const proof::Friction& f : forces.sliders) sliding += Interval(support(f, d));
+    bool negative = surely_negative(along(forces.loads.front()) + sliding);
+    if (forces.slope && !negative) {
+        // The load along d from its slope: another program sees the sum of the terms of each coordinate, too.
+        Interval load = along(forces.slope->at_centre) + sliding;
+        for (std::size_t j = 0; j < forces.slope->step.size(); ++j) {
+            Interval by(0.0);
+            for (int i = 0; i < forces.slope->slope.rows(); ++i)
+                by += forces.slope->slope(i, static_cast<int>(j)) * Interval(d(i));
+            if (!exactly_zero(by)) load += by * forces.slope->step[j];
+        }
+        negative = surely_negative(load);
+    }
+    if (!negative) return false;
     return std::all_of(forces.cones.begin(), forces.cones.end(), [&](const ForceCone& c) {
         const Interval sum = along(c.normal) + Interval(support(c.friction, d));
         return surely_negative(sum);
@@ -498,16 +547,20 @@ bool verified_unbalanced(const ForceSet& forces, const Vector& d) {
 
 std::optional<ClaimValue> unbalanced_leaf(const ClaimScope& scope, const Box& q) {
     const std::size_t frictional = frictional_constraints(scope.e).size();
-    if (frictional != static_cast<std::size_t>(scope.e.constraints())) return std::nullopt;
+    const std::vector<int> smooth = smooth_constraints(scope.e);
+    std::optional<TangentBasis> along;
+    if (!smooth.empty() && !(along = tangent_basis(scope, q, smooth))) return std::nullopt;
     const std::vector<int> closed = scope.may_close(q);
     ClaimValue::List entries;
     for (unsigned combination = 0; combination < (1U << frictional); ++combination) {
         const std::vector<int> signs = signs_of(combination, frictional);
-        std::optional<ForceSet> forces = frictional_forces(scope.e, q, closed, signs);
-        if (!forces) return std::nullopt;
-        const std::optional<Vector> d = separate(*forces);
-        if (!d || !verified_unbalanced(*forces, *d)) return std::nullopt;
-        entries.emplace_back(ClaimValue::Record{{"signs", claim_wholes(signs)}, {"d", claim_numbers(list_of(*d))}});
+        ForceSet forces = forces_with_constraints(scope.e, q, closed, signs);
+        if (along) forces = reduce(forces, along->T);
+        const std::optional<Vector> d = separate(forces);
+        if (!d || !verified_unbalanced(forces, *d)) return std::nullopt;
+        ClaimValue::Record entry{{"signs", claim_wholes(signs)}, {"d", claim_numbers(list_of(*d))}};
+        if (along) entry.emplace_back("pivots", claim_wholes(along->pivots));
+        entries.emplace_back(std::move(entry));
     }
     return ClaimValue::List{"unbalanced", std::move(entries)};
 }

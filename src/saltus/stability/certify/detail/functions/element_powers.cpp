@@ -9,6 +9,7 @@
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/proof/laws.hpp"
+#include "saltus/stability/certify/detail/claims/impulse_claims.hpp"
 
 namespace saltus::stability {
 
@@ -24,7 +25,6 @@ constexpr int impact_boxes = 512;
 
 ElementPowers::ElementPowers(StateFunction& V, const Enclosure& enclosure, Course course)
     : V_(V), e_(enclosure), s_(course == Course::falls ? 1.0 : -1.0) {
-    if (V.along_velocity()) return;
     const model::Mechanics& m = e_.model();
     for (const model::Constraint& c : m.constraints) add(c.row, -1, false, true);
     for (const model::Contact& c : m.contacts) add(c.row, c.row, false, false);
@@ -39,6 +39,12 @@ ElementPowers::ElementPowers(StateFunction& V, const Enclosure& enclosure, Cours
     for (const model::Contact& c : m.contacts) friction(c.friction, c.row);
     for (const model::Constraint& c : m.constraints) friction(c.friction, -1);
     for (const model::Slider& s : m.sliders) friction(s.friction, -1);
+    quadratic_ = usable_ && std::all_of(rows_.begin(), rows_.end(), [](const Row& r) { return r.of_position; });
+    expr::Graph& g = V_.f_.graph;
+    for (const Expr y : V_.y_)
+        for (const Expr u : V_.f_.u)
+            for (const Expr v : V_.f_.u)
+                quadratic_ = quadratic_ && V_.vanishes(expr::Derivative(g, v)(expr::Derivative(g, u)(y)));
 }
 
 /// Φ = w·y on the surface γ = 0: one velocity u_k is replaced by u_k − γ/W_k, which does not depend on u_k. On the
@@ -63,17 +69,12 @@ void ElementPowers::add(int row, int gap, bool friction, bool equality) {
         return;
     }
     const Expr u_k = V_.f_.u[ix(k)];
-    const Expr slope = g.div(expr::Derivative(g, u_k)(phi), w_k);
-    std::vector<std::pair<Expr, Expr>> surface{
-        {u_k, model::cancelled_sum(g, {u_k, g.neg(g.div(d.velocity[ix(row)], w_k))})}};
-    if (g.depends_on(surface[0].second, expr::velocity)) {
-        // γ/W_k did not cancel u_k: divide each term.
-        std::vector<Expr> terms;
-        for (const model::Derived::Entry& entry : d.rows)
-            if (entry.row == row && entry.column != k)
-                terms.push_back(g.neg(g.mul(g.div(entry.value, w_k), V_.f_.u[ix(entry.column)])));
-        surface[0].second = model::cancelled_sum(g, terms);
-    }
+    const Expr slope = V_.reduced(g.div(expr::Derivative(g, u_k)(phi), w_k));
+    Expr without = g.constant(0.0);
+    for (const model::Derived::Entry& entry : d.rows)
+        if (entry.row == row && entry.column != k)
+            without = g.sub(without, g.mul(g.div(entry.value, w_k), V_.f_.u[ix(entry.column)]));
+    const std::vector<std::pair<Expr, Expr>> surface{{u_k, V_.reduced(without)}};
     Expr there = expr::Substitution(g, surface)(phi);
     if (gap >= 0) {
         const Expr value = V_.f_.gaps[ix(gap - e_.constraints())];
@@ -88,12 +89,13 @@ void ElementPowers::add(int row, int gap, bool friction, bool equality) {
             break;
         }
     }
-    there = model::cancelled_sum(g, {there});
+    there = V_.reduced(there);
     Row r;
     r.row = row;
     r.gap = gap;
     r.friction = friction;
     r.zero_on_surface = V_.vanishes(there);
+    r.of_position = r.zero_on_surface || !g.depends_on(there, expr::velocity);
     if (equality && !r.zero_on_surface) usable_ = false;
     rows_.push_back(r);
     on_surface_.push_back(V_.compile({there}));
@@ -122,7 +124,7 @@ bool ElementPowers::admissible(const Box& x) const {
 }
 
 bool ElementPowers::powers(const Box& x) const {
-    if (!usable_) return false;
+    if (!usable_ && !V_.along_velocity()) return false;
     if (!admissible(x)) return true;
     // A negative normal force of a slider is no state of the model.
     const IntervalVector coefficients = e_.coefficients(positions(x), {x.begin() + e_.size(), x.end()});
@@ -154,7 +156,9 @@ bool ElementPowers::only_rest(const Box& x) const {
     for (const model::Slider& s : m.sliders)
         if (with_friction(s.friction, coefficients) && coefficient(coefficients, s.normal_force).lo > 0.0)
             for (int k = 0; k < s.friction.dimension; ++k) which.push_back(s.friction.first_row + k);
-    const std::vector<int>& damped = V_.damped_coordinates();
+    std::vector<int> damped;
+    for (const int k : V_.losing_states())
+        if (k >= e_.size()) damped.push_back(k - e_.size());
     IntervalMatrix S(static_cast<int>(damped.size() + which.size()), e_.size());
     for (std::size_t k = 0; k < damped.size(); ++k) S(static_cast<int>(k), damped[k]) = Interval(1.0);
     for (std::size_t k = 0; k < which.size(); ++k)
@@ -175,10 +179,31 @@ bool ElementPowers::impacts(const Box& B, const StationaryPoint& equilibrium, lo
     ConditionScope scope{set, equilibrium, none, q, Interval::infinity, Interval::infinity, budget};
     scope.probing = true;
     if (condition_6_restitution(scope).verdict != Verdict::proved) return false;
-    if (V_.along_velocity()) return condition_7_impacts(scope).verdict == Verdict::proved;
+    if (V_.along_velocity() && condition_7_impacts(scope).verdict == Verdict::proved) return true;
+    if (!m.constraints.empty()) return false;
+    if (quadratic_) {
+        const ClaimScope claims{e_, equilibrium, q, 0.0, Interval::infinity, {}, budget, stop};
+        const ImpulseForm form(claims,
+                               [this](const std::vector<int>& rows, const Box& at) { return factors(rows, at); });
+        return tree_over(
+                   claims, q, [&](const Box& at) { return form.leaf(at); },
+                   [&](const Box& at) { return form.spread(at); })
+            .has_value();
+    }
     const ContactCoefficients c = contact_coefficients(scope);
-    if (m.contacts.size() != 1 || !m.constraints.empty() || c.friction[0]) return false;
-    return single_impact(B, c.e_n[0]);
+    return m.contacts.size() == 1 && !c.friction[0] && single_impact(B, c.e_n[0]);
+}
+
+std::optional<IntervalVector> ElementPowers::factors(const std::vector<int>& rows, const Box& q) const {
+    Box x = q;
+    x.resize(2 * q.size(), Interval(0.0));  // the factors do not depend on velocities
+    IntervalVector list;
+    for (const int row : rows) {
+        const auto r = std::find_if(rows_.begin(), rows_.end(), [&](const Row& k) { return k.row == row; });
+        if (r == rows_.end()) return std::nullopt;
+        list.push_back(Interval(s_) * slope(*r, x));
+    }
+    return list;
 }
 
 /// One contact without friction. The velocities on the way of an impact from a state of B are u + τ d, 0 <= τ <=

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "saltus/stability/certify/detail/conditions.hpp"
@@ -21,12 +22,20 @@ namespace saltus::stability {
 ///     friction in a line      λ γ_T <= 0, any λ for γ_T = 0:       Φ = 0 for γ_T = 0, and s ∂Φ/∂γ_T > 0
 /// Friction in two and more directions is not treated for them.
 ///
-/// Impacts. If V = ψ(q, T) and s κ > 0, then V falls with T, and conditions 6 and 7 of Theorem 1 are sufficient. For
-/// other V the model may have one contact without friction, and neither constraints nor clutches. Newton's law leads
+/// Impacts. If V = ψ(q, T) and s κ > 0, then V falls with T, and conditions 6 and 7 of Theorem 1 are sufficient.
+///
+/// For other V that are quadratic in u, V changes by Σ_r Λ_r Φ_r(ū) with the mean velocity ū. Let Φ_r = k_r γ_r + φ_r
+/// with φ_r(q) = 0 for friction and s φ_r <= 0 for contacts, as above. Newton's law gives γ̄_r = ξ_r/(1 + e_r) − ½ b_r
+/// (DΛ)_r with b = (1 − e)/(1 + e) and Λ_r ξ_r <= 0, so that s V changes by at most −½ Λᵀ K B D Λ: the quadratic form
+/// of condition 7 with one factor k for each row (claims/impulse_claims.hpp). Without friction each summand is <= 0 for
+/// s k_r >= 0, because γ_N⁻ <= 0. V is convex along the way of an impact (concave if V must grow), so that s V is
+/// nowhere above its values at both ends, and a motion that was in a level set inside B stays in B.
+///
+/// Other V may have one contact without friction, and neither constraints nor clutches. Newton's law leads
 /// from γ⁻ = −v to γ⁺ = e v along the direction d = M⁻¹w, and V changes by Λ times the mean of Φ on this way. With
 ///     0 < k₁ <= s dᵀ∇²_uu V d/(w·d) <= k₂ =: bounds of s ∂Φ/∂γ along the way
 /// and s Φ <= 0 for γ = 0, the integral of s Φ over γ is at most −k₁v²/2 + k₂e²v²/2. So s V does not grow if e² k₂ <=
-/// k₁. V is convex (concave) along the way, so that it is nowhere above (below) its values at both ends.
+/// k₁.
 class ElementPowers {
 public:
     /// All arguments must outlive the object. V must have a smooth rate.
@@ -37,7 +46,7 @@ public:
     bool powers(const proof::Box& x) const;
     /// Proves over a box that a velocity without dissipation is 0: velocities that damping, sliders or constraints do
     /// not see. Friction of contacts and constraints is not counted, because their loads may vanish. Requires that
-    /// −s ∇²_uu of StateFunction::damped_hessian is positive definite.
+    /// −s StateFunction::losing_hessian is positive definite.
     bool only_rest(const proof::Box& x) const;
     /// Proves that impacts in the box B of states, which contains velocities 0, do not change V in the wrong direction.
     /// A motion that was in B and in a level set of V that does not meet the boundary of B stays in B at impacts.
@@ -45,6 +54,10 @@ public:
                  const std::function<bool()>& stop) const;
     /// A position of the box may be admissible.
     bool admissible(const proof::Box& x) const;
+    /// V is quadratic in the velocities, and Φ = k γ + φ(q) for all rows of contacts, by the form of the expressions.
+    bool quadratic() const { return quadratic_; }
+    /// s k of rows of contacts over a box of positions. Requires `quadratic`.
+    std::optional<proof::IntervalVector> factors(const std::vector<int>& rows, const proof::Box& q) const;
 
 private:
     struct Row {
@@ -52,6 +65,7 @@ private:
         int gap = -1;                 // position row of the gap that must be closed; −1: none
         bool zero_on_surface = true;  // Φ is proved to be 0 for γ = 0 (and gap = 0)
         bool friction = false;
+        bool of_position = true;  // on this surface Φ does not depend on velocities
     };
     void add(int row, int gap, bool friction, bool equality);
     proof::Interval on_surface(const Row& r, const proof::Box& x) const;
@@ -64,6 +78,7 @@ private:
     const proof::Enclosure& e_;
     double s_;            // 1: V must fall; −1: V must grow
     bool usable_ = true;  // false: some element cannot be treated
+    bool quadratic_ = false;
     std::vector<Row> rows_;
     std::vector<StateFunction::Group> on_surface_, slope_;  // one for each of rows_
 };

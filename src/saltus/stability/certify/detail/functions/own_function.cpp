@@ -36,7 +36,7 @@
 #include "saltus/model/support.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/certify/detail/conditions.hpp"
-#include "saltus/stability/certify/detail/functions/element_powers.hpp"
+#include "saltus/stability/certify/detail/functions/function_proof.hpp"
 #include "saltus/stability/certify/detail/functions/state_samples.hpp"
 #include "saltus/stability/certify/detail/functions/steady_sliding.hpp"
 #include "saltus/stability/certify/detail/instability.hpp"
@@ -53,13 +53,6 @@ namespace {
 /// Samples are taken in boxes of these half widths, in units of the scales, until no witness is left: a condition that
 /// fails far away may hold next to the equilibrium.
 constexpr double sample_radii[] = {1.0, 0.1, 0.01};
-/// Newton's method for h(q, 0) = 0.
-constexpr int max_newton_steps = 50;
-constexpr double newton_accuracy = 1e-13;
-/// Coordinates of the equilibrium below this are taken to be 0.
-constexpr double zero_position = 1e-12;
-/// Equilibria in the box are covered by boxes of this fraction of its sides.
-constexpr double cover_resolution = 1.0 / 64.0;
 /// The sign of φ' of V = φ(E) is proved by intervals of E, which are halved at most this often.
 constexpr int max_energy_splits = 12;
 /// If φ is not proved to increase for all E, then up to U(q_e) plus at most this level, which is halved until the proof
@@ -79,10 +72,6 @@ const char* const text_level =
 const char* const text_rises = "next to the equilibrium set there are states with V > V_E, the largest V on it";
 const char* const text_isolated = "the equilibrium set is isolated";
 
-bool has_elements(const model::Model& m) {
-    return !m.contacts.empty() || !m.constraints.empty() || !m.sliders.empty() || !m.clutches.empty();
-}
-
 class OwnFunction {
 public:
     OwnFunction(const model::Model& model, StateFunction& V, Theorem theorem, const CertifyOptions& options)
@@ -93,22 +82,19 @@ public:
     }
 
     Certificate certify() {
-        std::string why;
-        enclosure_ = Enclosure::of(model_, why);
-        if (!enclosure_) return not_examined(why);
-        if (sliding_directions(model_))
-            return not_examined("a slider's surface moves; without --V steady sliding on it is examined");
-        if (!find_equilibrium(why)) return not_examined(why);
-        const std::size_t n = ix(V_.size());
+        FunctionProof f = prove_function(model_, V_, falls_ ? Course::falls : Course::grows, options_);
+        if (!f.why.empty()) return not_examined(f.why);
+        enclosure_ = std::move(f.enclosure);
+        point_ = std::move(f.point);
+        q_ = std::move(f.q);
+        scale_ = std::move(f.scale);
+        open_ = f.open;
+        support_ = std::move(f.support);
+        proof_ = std::move(f.proof);
+        highest_ = f.highest;
         certificate_.q = q_;
-        certificate_.reference = V_.value(q_, std::vector<double>(n, 0.0));
-        set_scales();
-        if (!model_.autonomous)
-            proof_ = {};
-        else if (!has_elements(model_) && V_.has_rate() && exact())
-            prove();
-        else if (has_elements(model_) && V_.has_smooth_rate())
-            prove_with_elements();
+        if (has_elements(model_)) certificate_.forces = forces_at(model_, point_);
+        certificate_.reference = V_.value(q_, std::vector<double>(q_.size(), 0.0));
         // Samples decide what is not proved, and find witnesses.
         if (!proved_course()) sample();
         fill();
@@ -126,150 +112,10 @@ private:
         return std::move(certificate_);
     }
 
-    /// With contacts and friction: the minimum or stationary point of U. Otherwise Newton's method for h(q, 0) = 0.
-    bool find_equilibrium(std::string& why) {
-        const std::vector<double>& from = options_.at.empty() ? model_.q0 : options_.at;
-        if (has_elements(model_)) {
-            point_ = falls_ ? find_minimum(*enclosure_, from) : find_stationary(*enclosure_, from);
-            if (!point_.found) {
-                why = point_.why;
-                return false;
-            }
-            certificate_.forces = forces_at(model_, point_);
-        } else if (!newton(from)) {
-            why = "no equilibrium was found from " + position_text(model_, vector_of(from));
-            return false;
-        }
-        for (double& x : point_.q)
-            if (std::fabs(x) < zero_position) x = 0.0;
-        q_ = list_of(point_.q);
-        return true;
-    }
-
-    bool newton(const std::vector<double>& from) {
-        RestingModel resting(model_);
-        if (!resting.has_derivatives()) return false;
-        Vector q = vector_of(from);
-        for (int k = 0; k < max_newton_steps; ++k) {
-            resting.move_to(q);
-            const Statics s = resting.statics({});
-            const Matrix K = resting.stiffness(s, Vector());
-            const Vector step = least_squares(K, s.h);
-            if (!step.allFinite()) return false;
-            q -= step;
-            if (step.norm() > newton_accuracy * (1.0 + q.norm())) continue;
-            resting.move_to(q);
-            const Statics there = resting.statics({});
-            if (!(there.h.cwiseQuotient(there.scale).norm() <= 1e-9 * there.size)) return false;
-            point_.found = true;
-            point_.q = q;
-            point_.scale.assign(ix(q.size()), 1.0);
-            return true;
-        }
-        return false;
-    }
-
-    /// Scales of the states: positions as found by the search, velocities such that both change V alike.
-    void set_scales() {
-        const std::size_t n = q_.size();
-        scale_ = point_.scale;
-        scale_.resize(2 * n, 1.0);
-        const IntervalMatrix H = V_.hessian(state());
-        for (std::size_t i = 0; i < n; ++i) {
-            const int a = static_cast<int>(i), b = static_cast<int>(n + i);
-            const double position = std::fabs(expr::midpoint(H(a, a))), velocity = std::fabs(expr::midpoint(H(b, b)));
-            const double ratio = velocity > 0.0 ? std::sqrt(position / velocity) : 0.0;
-            scale_[n + i] = scale_[i] * (ratio > 0.0 && std::isfinite(ratio) ? ratio : 1.0);
-        }
-    }
-
     Box state() const {
         Box x = point_box(q_);
         x.resize(2 * q_.size(), Interval(0.0));
         return x;
-    }
-
-    /// x_e is exactly an equilibrium, and ∇V(x_e) is exactly 0. Otherwise the formula of Taylor (state_proofs.hpp)
-    /// cannot be used.
-    bool exact() const {
-        const auto zero = [](const Interval& x) { return x.defined && x.lo == 0.0 && x.hi == 0.0; };
-        const IntervalVector h = enclosure_->force(point_box(q_), Box(q_.size(), Interval(0.0)));
-        const std::vector<Interval> gradient = V_.gradient(state());
-        return std::all_of(h.begin(), h.end(), zero) && std::all_of(gradient.begin(), gradient.end(), zero);
-    }
-
-    void prove() {
-        StateProofRequest request{state(), scale_,          falls_ ? Course::falls : Course::grows,
-                                  falls_,  options_.budget, options_.stop};
-        proof_ = prove_around(V_, *enclosure_, request);
-    }
-
-    /// Models with contacts, constraints, sliders or clutches. If V must grow, the proof that only rest keeps V is not
-    /// enough: friction holds a set of equilibria, and V would have to be compared with its largest value on the set.
-    void prove_with_elements() {
-        StateProofRequest request{state(), scale_,          falls_ ? Course::falls : Course::grows,
-                                  falls_,  options_.budget, options_.stop};
-        if (!find_support(request.support)) return;
-        const ElementPowers elements(V_, *enclosure_, request.course);
-        request.elements = &elements;
-        request.point = &point_;
-        const IntervalVector h = enclosure_->force(point_box(q_), Box(q_.size(), Interval(0.0)));
-        request.force_free = request.support.gap < 0 && std::all_of(h.begin(), h.end(), is_zero);
-        // Row 2 needs states next to x_e with V > V(x_e) in any direction. Constraints and clutches exclude some.
-        if (!falls_ && (!request.force_free || !model_.constraints.empty() || !model_.clutches.empty())) return;
-        proof_ = prove_around(V_, *enclosure_, request);
-        if (!falls_ && !proof_.strict) proof_ = {};
-        support_ = request.support;
-        if (proof_.dissipative) cover_equilibria_in_box();
-    }
-
-    /// ∇V(x_e) = 0 exactly, or one contact is closed at q_e and ∇V(x_e) is a multiple >= 0 of its direction. A gap of
-    /// q_e must be exactly 0 or positive.
-    bool find_support(Support& support) const {
-        const std::vector<Interval> gradient = V_.gradient(state());
-        const IntervalVector g = enclosure_->position_values(point_box(q_));
-        std::vector<int> closed;
-        for (int r = enclosure_->constraints(); r < enclosure_->positions(); ++r) {
-            const Interval& gap = g[ix(r)];
-            if (is_zero(gap))
-                closed.push_back(r);
-            else if (!gap.defined || !(gap.lo > 0.0))
-                return false;
-        }
-        open_ = closed.empty();
-        if (std::all_of(gradient.begin(), gradient.end(), [](const Interval& x) { return is_zero(x); })) return true;
-        if (closed.size() != 1 || !falls_) return false;
-        const IntervalMatrix W = enclosure_->row_matrix(point_box(q_));
-        const std::size_t n = q_.size();
-        for (std::size_t i = 0; i < 2 * n; ++i) {
-            const bool row = i < n && !is_zero(W(closed[0], static_cast<int>(i)));
-            if (!row && !is_zero(gradient[i])) return false;
-            if (!row) continue;
-            // α from the first coordinate that the gap depends on; a second one would need exact quotients.
-            if (support.gap >= 0) return false;
-            support = {closed[0], gradient[i] / W(closed[0], static_cast<int>(i))};
-        }
-        return support.gap >= 0 && support.force.defined && support.force.lo >= 0.0;
-    }
-
-    /// The largest V at equilibria in B, relative to V(x_e); +∞ if they are not bounded.
-    void cover_equilibria_in_box() {
-        const Box at = point_box(q_);
-        const AdmissibleSet set(*enclosure_, enclosure_->potential(at), options_.stop);
-        CoverRequest request;
-        request.domain = Box(proof_.box.begin(), proof_.box.begin() + static_cast<std::ptrdiff_t>(q_.size()));
-        request.start = at;
-        request.resolution = cover_resolution;
-        request.budget = options_.budget;
-        const EquilibriumCover cover = cover_equilibria(set, point_.scale, request);
-        highest_ = cover.covers ? 0.0 : infinity;
-        const double V_e = V_.value(state()).lo;
-        for (const EquilibriumCover::Piece& p : cover.pieces) {
-            Box x = p.box;
-            x.resize(2 * q_.size(), Interval(0.0));
-            const Interval V = V_.value(x);
-            highest_ = std::max(highest_, V.defined && bounded(p.box) ? expr::next_up(V.hi - V_e) : infinity);
-        }
     }
     bool proved_course() const { return proof_.radius > 0.0; }
 
@@ -369,12 +215,11 @@ private:
                 {"2",
                  text_positive,
                  Verdict::proved,
-                 support_.gap < 0
+                 support_.empty()
                      ? "V has its gradient 0 at the equilibrium and a positive definite second derivative " + box_text()
-                     : "V - a gN has its gradient 0 at the equilibrium and a positive definite second "
-                       "derivative " +
-                           box_text() + ", with the gap gN of contact '" + contact_name(support_.gap) +
-                           "' and a = " + number(expr::midpoint(support_.force)),
+                     : lifted_text() +
+                           " has its gradient 0 at the equilibrium and a positive definite second derivative " +
+                           box_text(),
                  {}});
             return;
         }
@@ -401,16 +246,32 @@ private:
         rows().push_back(std::move(c));
     }
 
-    std::string contact_name(int row) const { return model_.contacts[ix(row - enclosure_->constraints())].name; }
+    /// "V - 4.905 gN('left') - 4.905 gN('right')": V less what the supporting contacts carry.
+    std::string lifted_text() const {
+        std::string text = "V";
+        for (const Support::Load& load : support_.loads)
+            text += " - " + number(expr::midpoint(load.force)) + " gN('" +
+                    model_.contacts[ix(load.gap - enclosure_->constraints())].name + "')";
+        return text;
+    }
+
+    /// The states on which the smooth part of the rate depends: "x, x' and y'".
+    std::string losing_text() const {
+        std::vector<std::string> names;
+        const int n = V_.size();
+        for (const int k : V_.losing_states())
+            names.push_back(k < n ? model_.coordinates[ix(k)] : model_.coordinates[ix(k - n)] + "'");
+        return listing(names);
+    }
 
     std::string impact_text() const {
         if (V_.along_velocity())
             return "V is a monotone function of the kinetic energy, which no impact of the box increases (conditions 6 "
                    "and 7 of "
                    "Theorem 1)";
-        return "no gap closes in the box, or one contact without friction: V is convex along the impulse, and its "
-               "slope has "
-               "the right sign where the gap stays closed";
+        return "no gap closes in the box, or V is convex along the impulses that the laws allow, and not larger after "
+               "them "
+               "than before";
     }
     /// What the forces of contacts, constraints, sliders and clutches do to V.
     std::string elements_text() const {
@@ -424,11 +285,11 @@ private:
     void course_row() {
         const char* const text = falls_ ? text_falls : text_grows;
         if (proof_.dissipative) {
-            const std::string damped =
-                V_.damped_coordinates().empty()
-                    ? "the smooth forces do not change V"
-                    : std::string("the second derivative of the smooth part of the rate by the damped velocities is ") +
-                          (falls_ ? "negative" : "positive") + " definite";
+            const std::string damped = V_.losing_states().empty()
+                                           ? "the smooth forces do not change V"
+                                           : std::string("the second derivative of the smooth part of the rate by ") +
+                                                 losing_text() + " is " + (falls_ ? "negative" : "positive") +
+                                                 " definite";
             rows().push_back(
                 {"3",
                  text,
@@ -601,7 +462,7 @@ private:
     StateFunction& V_;
     const CertifyOptions& options_;
     const bool falls_;
-    mutable bool open_ = true;  // no contact is closed at q_e
+    bool open_ = true;  // no contact is closed at q_e
     Support support_;
     double highest_ = infinity;  // upper bound of V − V(x_e) at the equilibria in the box, if dissipative
     std::unique_ptr<Enclosure> enclosure_;

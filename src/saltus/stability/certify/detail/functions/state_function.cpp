@@ -12,6 +12,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/model/variants/energy_split.hpp"
+#include "saltus/stability/certify/detail/functions/reduced_sum.hpp"
 
 namespace saltus::stability {
 
@@ -159,11 +160,30 @@ void StateFunction::finish(Expr V) {
     rate_ = compile({rate});
     rate_gradient_ = compile(gradient(rate));
     rate_hessian_ = compile(hessian(rate));
+    find_losing_states(rate);
+}
+
+/// The states on which C depends, C with its slopes by them, and its second derivatives.
+void StateFunction::find_losing_states(Expr core) {
+    expr::Graph& g = f_.graph;
+    std::vector<expr::Derivative> by;
+    for (const Expr x : states_) by.emplace_back(g, x);
     std::vector<std::pair<Expr, Expr>> rest;
     for (const Expr u : f_.u) rest.emplace_back(u, g.constant(0.0));
     expr::Substitution at_rest(g, rest);
-    rate_rests_ = vanishes(at_rest(rate));
-    for (std::size_t i = ix(n_); i < by.size(); ++i) rate_rests_ = rate_rests_ && vanishes(at_rest(by[i](rate)));
+    core_rests_ = vanishes(at_rest(core));
+    for (std::size_t i = ix(n_); i < by.size(); ++i) core_rests_ = core_rests_ && vanishes(at_rest(by[i](core)));
+    std::vector<Expr> slopes{core}, second;
+    for (std::size_t i = 0; i < by.size(); ++i) {
+        const Expr slope = by[i](core);
+        if (g.is_zero(slope) || g.is_zero(reduced(slope))) continue;
+        losing_.push_back(static_cast<int>(i));
+        slopes.push_back(slope);
+    }
+    for (std::size_t i = 0; i < losing_.size(); ++i)
+        for (std::size_t j = 0; j <= i; ++j) second.push_back(by[ix(losing_[j])](by[ix(losing_[i])](core)));
+    losing_slopes_ = compile(slopes);
+    losing_hessian_ = compile(second);
 }
 
 /// V = ψ(q, T): κ = ∂ψ/∂T.
@@ -212,23 +232,11 @@ void StateFunction::find_smooth_rate(Expr V) {
     has_smooth_rate_ = true;
     std::vector<expr::Derivative> by;
     for (const Expr x : states_) by.emplace_back(g, x);
-    std::vector<Expr> lower, damped;
+    std::vector<Expr> lower;
     for (std::size_t i = 0; i < by.size(); ++i)
         for (std::size_t j = 0; j <= i; ++j) lower.push_back(by[j](by[i](S)));
     smooth_rate_hessian_ = compile(lower);
-    std::vector<std::pair<Expr, Expr>> rest;
-    for (const Expr u : f_.u) rest.emplace_back(u, g.constant(0.0));
-    expr::Substitution at_rest(g, rest);
-    core_rests_ = vanishes(at_rest(core));
-    for (std::size_t i = n; i < by.size(); ++i) core_rests_ = core_rests_ && vanishes(at_rest(by[i](core)));
-    for (std::size_t i = 0; i < n; ++i) {
-        bool depends = false;
-        for (std::size_t j = 0; j < n; ++j) depends = depends || !g.is_zero(by[n + j](by[n + i](core)));
-        if (depends) damped_.push_back(static_cast<int>(i));
-    }
-    for (std::size_t i = 0; i < damped_.size(); ++i)
-        for (std::size_t j = 0; j <= i; ++j) damped.push_back(by[n + ix(damped_[j])](by[n + ix(damped_[i])](core)));
-    damped_hessian_ = compile(damped);
+    find_losing_states(core);
 }
 
 /// V̇ = ∂V/∂q·u + y·h with M y = ∂V/∂u, because ∂V/∂u·M⁻¹h = y·h for the symmetric M. M = LDLᵀ is positive definite,
@@ -266,13 +274,14 @@ Expr StateFunction::rate_of(Expr V) {
         for (std::size_t j = k + 1; j < n; ++j) y[k] = g.sub(y[k], g.mul(M[k][j], y[j]));
         y[k] = g.div(y[k], M[k][k]);
     }
+    for (Expr& e : y) e = reduced(e);
     y_ = y;
     for (std::size_t i = 0; i < n; ++i) {
         rate = g.add(rate, g.mul(f_.u[i], expr::Derivative(g, f_.q[i])(remainder)));
         rate = g.add(rate, g.mul(y[i], d_.h[i]));
     }
     // Powers of conservative forces cancel against the change of the potential energy. Bounds of both would not.
-    const Expr sum = model::cancelled_sum(g, {rate});
+    const Expr sum = reduced(rate);
     const bool shorter = expr::terms(g, sum).size() < expr::terms(g, rate, expr::Products::expand).size();
     return shorter ? sum : rate;
 }
@@ -313,9 +322,20 @@ void StateFunction::find_energy_form(Expr V) {
     energy_ = EnergyForm{a, g.div(at_rest(V), g.constant(a))};
 }
 
+/// The same function with cancelled terms. Functions of the parameters that are not 0 may be cancelled as factors.
+Expr StateFunction::reduced(Expr e) {
+    const std::function<bool(Expr)> nonzero = [this](Expr factor) {
+        if (f_.graph.depends_on(factor, state_kinds | expr::time | expr::auxiliary)) return false;
+        const Group group = compile({factor});
+        const Interval value = evaluate(group, proof::whole_space(2 * ix(n_)))[0];
+        return value.defined && (value.lo > 0.0 || value.hi < 0.0);
+    };
+    return reduced_sum(f_.graph, e, nonzero);
+}
+
 /// Proves that an expression is 0 at all states: its terms cancel, or it is exactly 0 over the whole space.
 bool StateFunction::vanishes(Expr e) {
-    if (f_.graph.is_zero(e) || f_.graph.is_zero(model::cancelled_sum(f_.graph, {e}))) return true;
+    if (f_.graph.is_zero(e) || f_.graph.is_zero(reduced(e))) return true;
     const Group group = compile({e});
     return is_zero(evaluate(group, proof::whole_space(2 * ix(n_)))[0]);
 }
@@ -372,8 +392,12 @@ Interval StateFunction::kappa(const Box& x) const { return evaluate(kappa_, x)[0
 IntervalMatrix StateFunction::smooth_rate_hessian(const Box& x) const {
     return symmetric(evaluate(smooth_rate_hessian_, x), 2 * n_);
 }
-IntervalMatrix StateFunction::damped_hessian(const Box& x) const {
-    return symmetric(evaluate(damped_hessian_, x), static_cast<int>(damped_.size()));
+IntervalMatrix StateFunction::losing_hessian(const Box& x) const {
+    return symmetric(evaluate(losing_hessian_, x), static_cast<int>(losing_.size()));
+}
+bool StateFunction::losing_vanishes(const Box& state) const {
+    const std::vector<Interval>& values = evaluate(losing_slopes_, state);
+    return std::all_of(values.begin(), values.end(), is_zero);
 }
 
 /// The state (q, 0) with the kinetic energy behind it: the variables of psi_group_.

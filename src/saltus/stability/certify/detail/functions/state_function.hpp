@@ -39,16 +39,14 @@ public:
     int size() const { return n_; }              ///< number of coordinates n
     bool smooth() const { return smooth_; }      ///< V has no kinks and no jumps
     bool has_rate() const { return has_rate_; }  ///< V̇ is a smooth function of the state
-    /// V̇(q, 0) = 0 and ∂V̇/∂u(q, 0) = 0 for all positions, by the form of the expressions.
-    bool rate_rests() const { return rate_rests_; }
     /// Whether V is an energy, and with which factor.
     const std::optional<EnergyForm>& energy() const { return energy_; }
     /// V depends on the velocities by the kinetic energy alone: V = ψ(q, T). Then y = κu with κ = ∂ψ/∂T.
     bool along_velocity() const { return along_velocity_; }
     /// V = φ(T + U) with some function φ, written with T and U.
     bool function_of_energy() const { return function_of_energy_; }
-    /// S is a smooth function with S(q, 0) = 0 and ∂S/∂u(q, 0) = 0 for all positions, by the form of the expressions.
-    bool smooth_rate_rests() const { return core_rests_; }
+    /// C of `losing_states` has C(q, 0) = 0 and ∂C/∂u(q, 0) = 0 for all positions, by the form of the expressions.
+    bool loses_at_rest_nothing() const { return core_rests_; }
     const model::Formulas& formulas() const { return f_; }
 
     void set_centre(const proof::Box& c) { centre_ = c; }  ///< for `quadratic`
@@ -69,10 +67,12 @@ public:
     /// ∇²S, by positions and velocities; needs has_smooth_rate.
     bool has_smooth_rate() const { return has_smooth_rate_; }
     proof::IntervalMatrix smooth_rate_hessian(const proof::Box& x) const;
-    /// The coordinates i for which ∂²C/∂u_i∂u_j is not 0 by the form of the expressions, for some j, and the matrix of
-    /// these derivatives. C is S, or S/κ if V = φ(T + U). Needs smooth_rate_rests.
-    const std::vector<int>& damped_coordinates() const { return damped_; }
-    proof::IntervalMatrix damped_hessian(const proof::Box& x) const;
+    /// The states Z that C depends on by the form of the expressions: numbers below n are coordinates, the others
+    /// velocities. C is S, or S/κ if V = φ(T + U), or V̇ without elements. With it the value and the gradient of C by Z
+    /// at a state, and the second derivatives by Z over a box. Needs has_smooth_rate, or has_rate.
+    const std::vector<int>& losing_states() const { return losing_; }
+    bool losing_vanishes(const proof::Box& state) const;  ///< value and gradient are exactly 0
+    proof::IntervalMatrix losing_hessian(const proof::Box& x) const;
 
 private:
     friend class ElementPowers;
@@ -81,7 +81,9 @@ private:
     void find_energy_form(expr::Expr V);
     void find_kinetic_form();
     void find_smooth_rate(expr::Expr V);
+    void find_losing_states(expr::Expr core);
     expr::Expr rate_of(expr::Expr V);
+    expr::Expr reduced(expr::Expr e);
     bool vanishes(expr::Expr e);
 
     struct Group {
@@ -97,15 +99,15 @@ private:
     int n_ = 0;
     std::vector<expr::Expr> states_, centre_symbols_, variables_;
     proof::Box centre_;
-    bool smooth_ = true, has_rate_ = false, rate_rests_ = false;
+    bool smooth_ = true, has_rate_ = false;
     bool along_velocity_ = false, function_of_energy_ = false, has_smooth_rate_ = false, core_rests_ = false;
     std::optional<EnergyForm> energy_;
     std::vector<expr::Expr> y_;  // M⁻¹ ∂V/∂u, after rate_of or find_smooth_rate
     // V with a symbol in the place of T, and κ as an expression of that symbol; only if V was read and mentions T.
     std::optional<expr::Expr> kinetic_symbol_, psi_, psi_slope_;
-    std::vector<int> damped_;
+    std::vector<int> losing_;
     Group value_, gradient_, hessian_, rate_, rate_gradient_, rate_hessian_;
-    Group kappa_, psi_group_, smooth_rate_hessian_, damped_hessian_;
+    Group kappa_, psi_group_, smooth_rate_hessian_, losing_slopes_, losing_hessian_;
     mutable std::vector<double> numbers_, number_scratch_;
 };
 

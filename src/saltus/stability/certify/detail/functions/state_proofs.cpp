@@ -33,14 +33,6 @@ IntervalMatrix negative(const IntervalMatrix& A) {
     return B - A;
 }
 
-/// The block of the velocities.
-IntervalMatrix velocity_block(const IntervalMatrix& H, int n) {
-    IntervalMatrix B(n, n);
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) B(i, j) = H(n + i, n + j);
-    return B;
-}
-
 /// Searches one box around x_e.
 class Search {
 public:
@@ -98,7 +90,7 @@ public:
         p.box = box;
         if (!region(box)) return false;
         if (r_.positive) {
-            p.positive = everywhere(box, [&](const Box& b) { return positive_definite(supported_hessian(b)); });
+            p.positive = positive_in(box, p.gap_weight);
             if (!p.positive) return false;
         }
         if (r_.elements) {
@@ -106,29 +98,59 @@ public:
             proof = p;
             return true;
         }
+        const std::vector<int>& Z = V_.losing_states();
         p.strict = everywhere(box, [&](const Box& b) { return positive_definite(rate_hessian(b)); });
         if (!p.strict) {
-            if (!V_.rate_rests()) return false;
-            p.except_rest =
-                everywhere(
-                    box, [&](const Box& b) { return positive_definite(velocity_block(rate_hessian(b), V_.size())); }) &&
-                one_equilibrium(box);
+            if (velocities_of(Z) != V_.size() || !vanishes()) return false;
+            p.except_rest = everywhere(box, [&](const Box& b) { return loses(b); }) && one_equilibrium(box);
             if (!p.except_rest) return false;
         }
         proof = p;
         return true;
     }
 
-    /// ∇²L with L = V − α g_N of the support.
-    IntervalMatrix supported_hessian(const Box& x) const {
-        IntervalMatrix H = V_.hessian(x);
-        if (r_.support.gap < 0) return H;
-        const Box q(x.begin(), x.begin() + V_.size());
-        const IntervalMatrix G = e_.position_hessians(q)[ix(r_.support.gap)];
-        for (int i = 0; i < V_.size(); ++i)
-            for (int j = 0; j < V_.size(); ++j)
-                if (!is_zero(G(i, j))) H(i, j) = H(i, j) - r_.support.force * G(i, j);
-        return H;
+    /// V > V(x_e) at the admissible states of B except x_e. With L = V − Σ α g_N, V − V(x_e) = ½ dᵀ∇²L d + Σ α g_N. If
+    /// ∇²L is positive semidefinite, both summands are >= 0. Where gaps are affine, ∇²L + κ Σ w wᵀ positive definite
+    /// excludes that both vanish: g_N = w·d = 0 and dᵀ∇²L d = 0 imply d = 0. Next to infinity V grows without bound.
+    bool positive_in(const Box& box, double& kappa) {
+        kappa = 0.0;
+        if (everywhere(box,
+                       [&](const Box& b) { return positive_definite(lifted_hessian(V_, e_, r_.support, 0.0, b)); }))
+            return true;
+        if (r_.support.empty() || !affine_gaps()) return false;
+        const IntervalMatrix H = V_.hessian(r_.equilibrium);
+        kappa = H.finite() ? std::max(1.0, H.middle().cwiseAbs().maxCoeff()) : 1.0;
+        return everywhere(box, [&](const Box& b) {
+            return positive_semidefinite(lifted_hessian(V_, e_, r_.support, 0.0, b)) &&
+                   positive_definite(lifted_hessian(V_, e_, r_.support, kappa, b));
+        });
+    }
+
+    /// The gaps of the support are affine functions with α > 0.
+    bool affine_gaps() const {
+        const std::vector<IntervalMatrix> curved = e_.position_hessians(whole_space(ix(V_.size())));
+        for (const Support::Load& load : r_.support.loads) {
+            if (!(load.force.lo > 0.0)) return false;
+            for (int i = 0; i < V_.size(); ++i)
+                for (int j = 0; j < V_.size(); ++j)
+                    if (!is_zero(curved[ix(load.gap)](i, j))) return false;
+        }
+        return true;
+    }
+
+    int velocities_of(const std::vector<int>& Z) const {
+        return static_cast<int>(std::count_if(Z.begin(), Z.end(), [&](int k) { return k >= V_.size(); }));
+    }
+    /// S and its slopes by Z vanish where they have to.
+    bool vanishes() const {
+        const std::vector<int>& Z = V_.losing_states();
+        return velocities_of(Z) == static_cast<int>(Z.size()) ? V_.loses_at_rest_nothing()
+                                                              : V_.losing_vanishes(r_.equilibrium);
+    }
+    /// −s ∇²_ZZ S is positive definite over the box.
+    bool loses(const Box& b) const {
+        const IntervalMatrix H = V_.losing_hessian(b);
+        return H.rows() == 0 || positive_definite(r_.course == Course::falls ? negative(H) : H);
     }
 
     /// The rate of V in a model with elements.
@@ -137,12 +159,13 @@ public:
         if (!everywhere(box, [&](const Box& b) { return elements.powers(b); })) return false;
         p.strict = r_.force_free && everywhere(box, [&](const Box& b) { return positive_definite(rate_hessian(b)); });
         if (!p.strict) {
-            if (!V_.smooth_rate_rests()) return false;
-            const bool falls = r_.course == Course::falls;
+            if (!vanishes()) return false;
+            // Taylor's formula goes along z. If Z contains positions, it passes through positions that are not
+            // admissible.
+            const bool positions = velocities_of(V_.losing_states()) != static_cast<int>(V_.losing_states().size());
             p.dissipative = everywhere(box, [&](const Box& b) {
-                if (!elements.admissible(b)) return true;
-                const IntervalMatrix H = V_.damped_hessian(b);
-                return (H.rows() == 0 || positive_definite(falls ? negative(H) : H)) && elements.only_rest(b);
+                const bool admissible = elements.admissible(b);
+                return ((!positions && !admissible) || loses(b)) && (!admissible || elements.only_rest(b));
             });
             if (!p.dissipative) return false;
         }
@@ -209,17 +232,18 @@ public:
         for (std::size_t k = 0; k < b.size(); ++k) mean = mean + slope[k] * (b[k] - Interval(c[k]));
         double lower = direct.defined ? direct.lo : -infinity;
         if (mean.defined) lower = std::max(lower, mean.lo);
-        if (r_.support.gap < 0) return lower;
-        // V >= V − α g_N at admissible states.
+        if (r_.support.empty()) return lower;
+        // V >= V − Σ α g_N at admissible states.
         const Box q(b.begin(), b.begin() + V_.size()), at = point_box(c);
         const IntervalMatrix W = e_.row_matrix(q);
-        Interval supported =
-            V_.value(at) -
-            r_.support.force * e_.position_values({at.begin(), at.begin() + V_.size()})[ix(r_.support.gap)];
+        const IntervalVector gaps = e_.position_values({at.begin(), at.begin() + V_.size()});
+        Interval supported = V_.value(at);
+        for (const Support::Load& load : r_.support.loads) supported -= load.force * gaps[ix(load.gap)];
         for (std::size_t k = 0; k < b.size(); ++k) {
             Interval by = slope[k];
-            if (k < q.size()) by = by - r_.support.force * W(r_.support.gap, static_cast<int>(k));
-            supported = supported + by * (b[k] - Interval(c[k]));
+            for (const Support::Load& load : r_.support.loads)
+                if (k < q.size()) by -= load.force * W(load.gap, static_cast<int>(k));
+            supported += by * (b[k] - Interval(c[k]));
         }
         return supported.defined ? std::max(lower, supported.lo) : lower;
     }
@@ -233,6 +257,24 @@ private:
 };
 
 }  // namespace
+
+IntervalMatrix lifted_hessian(const StateFunction& V, const Enclosure& e, const Support& support, double kappa,
+                              const Box& x) {
+    IntervalMatrix H = V.hessian(x);
+    if (support.empty()) return H;
+    const Box q(x.begin(), x.begin() + V.size());
+    const std::vector<IntervalMatrix> curved = e.position_hessians(q);
+    const IntervalMatrix W = e.row_matrix(q);
+    for (const Support::Load& load : support.loads)
+        for (int i = 0; i < V.size(); ++i)
+            for (int j = 0; j < V.size(); ++j) {
+                if (const Interval& g = curved[ix(load.gap)](i, j); !is_zero(g)) H(i, j) -= load.force * g;
+                const Interval &a = W(load.gap, i), &b = W(load.gap, j);
+                if (kappa > 0.0 && !is_zero(a) && !is_zero(b))
+                    H(i, j) += Interval(kappa) * (i == j ? expr::sqr(a) : a * b);
+            }
+    return H;
+}
 
 StateProof prove_around(const StateFunction& V, const Enclosure& enclosure, const StateProofRequest& request) {
     StateProof best;

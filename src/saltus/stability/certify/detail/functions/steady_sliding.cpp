@@ -69,19 +69,7 @@ private:
     /// The friction of the sliders as forces. The part of all forces f(q, 0) that is a constant vector F has the
     /// potential −F·q.
     model::Mechanics smooth_model() const {
-        const model::Mechanics sliding = model::with_sliding(model_, directions_);
-        return model::with_potential(sliding, [](model::Formulas& f) {
-            std::vector<std::pair<expr::Expr, expr::Expr>> rest;
-            for (const expr::Expr u : f.u) rest.emplace_back(u, f.graph.constant(0.0));
-            expr::Substitution at_rest(f.graph, rest);
-            expr::Expr U = f.U;
-            for (std::size_t i = 0; i < f.q.size(); ++i) {
-                const expr::Expr force = at_rest(f.f[i]);
-                if (!f.graph.depends_on(force, expr::position | expr::time))
-                    U = f.graph.sub(U, f.graph.mul(force, f.q[i]));
-            }
-            return U;
-        });
+        return model::with_constant_forces_in_potential(model::with_sliding(model_, directions_));
     }
 
     /// Lyapunov's first method. std::nullopt if it decides nothing and no certificate was asked for.

@@ -14,12 +14,12 @@ remedy; a numerical failure is a status, and `raise_if_failed()` makes it an exc
 from . import _core
 from ._build import System, linear
 from ._error import Error, Failure
-from ._model import Basin, Model, Sensitivity, load, model
+from ._model import Basin, Model, Sensitivity, Study, load, model
 from ._motion import Events, Motion, State
 from ._native import NativeModel, native
 from ._result import Record, Result
 from ._stored import open
 
 __version__ = _core.version
-__all__ = ["Basin", "Error", "Events", "Failure", "Model", "Motion", "NativeModel", "Record", "Result", "Sensitivity", "State", "System",
-           "linear", "load", "model", "native", "open"]
+__all__ = ["Basin", "Error", "Events", "Failure", "Model", "Motion", "NativeModel", "Record", "Result", "Sensitivity", "State", "Study",
+           "System", "linear", "load", "model", "native", "open"]

@@ -27,6 +27,29 @@ def _value(value, name=""):
     return repr(value) if isinstance(value, float) else str(value)
 
 
+def _range(value):
+    """The values of an axis as the program reads them: (from, to, n) or (from, to, n, "log") are a range, an array is a
+    list of values, a number is one value, and ("normal", mean, deviation) is a distribution."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (tuple, list)):
+        if any(isinstance(v, (tuple, list, np.ndarray)) for v in value):
+            raise TypeError(f"{value!r} is no range: write (from, to, n), or an array of values")
+        return ":".join(v if isinstance(v, str) else _value(v) for v in value)
+    if isinstance(value, np.ndarray) and value.ndim:
+        return ",".join(_value(v) for v in value.ravel())
+    return _value(value)
+
+
+def _axes(ranges):
+    """Texts such as x=-1:1:20 from a dictionary, a text or a list of texts."""
+    if isinstance(ranges, str):
+        return [ranges]
+    if hasattr(ranges, "items"):
+        return [f"{name}={_range(value)}" for name, value in ranges.items()]
+    return list(ranges)
+
+
 class Model:
     """A model. `load` and `model` make one.
 
@@ -84,16 +107,31 @@ class Model:
         return self._ask("check", options)
 
     def simulate(self, t_end=None, *, samples=1001, progress=None, perturbed=False, project_initial=False,
-                 **options):
-        """How does it move? A `Motion`. Options are those of `saltus simulate`: method, h, theta, rtol, atol,
-        max_step, implicit, restitution, strict_energy, repair_energy, seconds. Ctrl-C ends the motion, which keeps
+                 vary=None, box=None, **options):
+        """How does it move? A `Motion`. With `vary` or `box` many motions, a `Study`. Options are those of
+        `saltus simulate`: method, h, theta, rtol, atol, max_step, implicit, restitution, strict_energy, repair_energy, seconds. Ctrl-C ends the motion, which keeps
         what exists with the status "interrupted". A motion of more than two seconds shows a progress bar in terminals
         and notebooks; progress=False shows none.
 
         >>> r = saltus.load("models/bouncing-ball.toml").simulate(t_end=1)
         >>> r.status, round(r.events[0].t, 6)
         ('completed', 0.451524)
+
+        vary={"e": (0.5, 0.9, 5)} runs the model for many values of parameters, initial positions `y` and velocities `y'`;
+        box={"e": ("normal", 0.7, 0.1)} with `samples` runs it for random ones. `ask` is what is wanted of each motion
+        (`saltus simulate --ask`): end, rest, first(impact), count(slip, left), lowest(x), highest(x), mean(x),
+        section(x = 0).
+
+        >>> s = saltus.load("models/bouncing-ball.toml").simulate(2, vary={"e": (0.5, 0.9, 3)}, ask=["first(impact)", "rest"])
+        >>> s.starts[:, 0], s.answers["rest"].round(4)
+        (array([0.5, 0.7, 0.9]), array([1.3546,    nan,    nan]))
         """
+        if vary is not None or box is not None:
+            words = {"t_end": t_end, "perturbed": perturbed, "project_initial": project_initial, "progress": progress,
+                     **options}
+            return self._study(words, vary, box, samples)
+        if options.get("ask") is not None:
+            raise Error("ask is for many motions", remedy="give vary={...}, or box={...} with samples")
         given = {"t_end": t_end, **options}
         command = simulate_command(self.file, given, samples)
         core = self._core
@@ -103,6 +141,18 @@ class Model:
         shown = {**given, "perturbed": perturbed, "project_initial": project_initial}
         with bar(progress) as show:
             return Motion(_core.simulate(core, command, show), self, shown, samples)
+
+    def _study(self, words, vary, box, samples):
+        if vary is not None:
+            words["vary"] = _axes(vary)
+        if box is not None:
+            words = {**words, "box": _axes(box), "samples": samples}
+        if isinstance(words.get("ask"), str):
+            words["ask"] = [words["ask"]]
+        with tempfile.TemporaryDirectory() as out:
+            folder = Path(words.pop("out", None) or Path(out) / "study")
+            document, code, command = self._run("simulate", {**words, "out": str(folder)})
+            return Study(document, code, command, folder / "study.csv")
 
     def sensitivity(self, wrt=None, **options):
         """How sensitive is the motion? `saltus sensitivity`; `at_end` are the derivatives of the final state,
@@ -149,17 +199,20 @@ class Model:
         return self._ask("compare", options)
 
     def basin(self, grid=None, **options):
-        """Which equilibrium set each start reaches: `saltus basin`. The grid is a dictionary, or keywords that are
-        names of coordinates: `m.basin(phi=(-1.4, 1.4, 200), **{"phi'": (-4, 4, 200)}, t_max=20)`. A number fixes a
-        coordinate."""
+        """Which equilibrium set or periodic orbit each start reaches: `saltus basin`. The grid is a dictionary of
+        coordinates, velocities and parameters, or keywords that are names of coordinates:
+        `m.basin(phi=(-1.4, 1.4, 200), **{"phi'": (-4, 4, 200)}, t_max=20)`. A number fixes a coordinate, an array lists
+        values. Random starts: `m.basin(samples=1000, box={"phi": (-1, 1), "mu": ("normal", 0.3, 0.05)}, t_max=20)`.
+        Orbits: period="2*pi/w", or section="x = 0"."""
         grid = dict(grid or {})
         states = [*self.coordinates, *(name + "'" for name in self.coordinates)]
         for name in [key for key in options if key in states]:
             grid[name] = options.pop(name)
         words = dict(options)
         if grid:
-            words["grid"] = [f"{name}={':'.join(map(_value, v)) if isinstance(v, (tuple, list)) else _value(v)}"
-                             for name, v in grid.items()]
+            words["grid"] = _axes(grid)
+        if words.get("box") is not None:
+            words["box"] = _axes(words["box"])
         with tempfile.TemporaryDirectory() as out:
             document, code, command = self._run("basin", {**words, "out": str(Path(out) / "basin")})
             tables = [Path(out) / "basin" / name for name in ("basin.csv", "basin-partial.csv")]
@@ -257,8 +310,35 @@ class Sensitivity(Result):
         return [{"t": e["t"], "kind": e["kind"], "dt": e.get("dt")} for e in self._document["events"]]
 
 
+class Study(Result):
+    """Many motions. `starts` has one row for each motion (columns `columns`), `outcome` its status, `answers` a dictionary
+    with an array for each number that was asked for. A study that was interrupted has the motions that were made."""
+
+    def __init__(self, document, code, command, table):
+        super().__init__(document, code, command)
+        self.columns = list(document.get("vary", {}))
+        self.starts, self.outcome, self.answers = np.zeros((0, len(self.columns))), [], {}
+        if not os.path.exists(table):  # the run was interrupted before its first motion
+            return
+        with open(table, newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        head, status = rows[0], rows[0].index("status")
+        self.columns = head[:status]
+        self.starts = np.array([[float(x) for x in row[:status]] for row in rows[1:]]).reshape(-1, status)
+        self.outcome = [row[status] for row in rows[1:]]
+        self.answers = {name: np.array([float(row[k] or "nan") for row in rows[1:]])
+                        for k, name in enumerate(head) if k > status}
+
+    def to_dataframe(self):
+        """A pandas.DataFrame with a row for each motion."""
+        import pandas
+
+        return pandas.DataFrame({**{name: self.starts[:, k] for k, name in enumerate(self.columns)},
+                                 "status": self.outcome, **self.answers})
+
+
 class Basin(Result):
-    """Which equilibrium set each start reaches. `starts` has one row for each start (columns `columns`), `label` its
+    """Which equilibrium set or orbit each start reaches. `starts` has one row for each start (columns `columns`), `label` its
     label, `time` the time at which it got there. A basin that was interrupted has the starts whose motions were computed.
     `table` is the file basin.csv of the result, or basin-partial.csv."""
 

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ._error import Error
-from ._model import Basin, Sensitivity
+from ._model import Basin, Sensitivity, Study
 from ._motion import read
 from ._program import done, failed, interrupted
 from ._result import Result
@@ -24,8 +24,8 @@ class _Report:
 
 
 def open(path):
-    """The results in a folder that `saltus ... --out` has written, or in a trajectory.h5: a Motion, a Sensitivity, a Basin
-    or another Result. Forces and gaps of a motion need the file model.toml beside it, which --out writes."""
+    """The results in a folder that `saltus ... --out` has written, or in a trajectory.h5: a Motion, a Sensitivity, a Basin,
+    a Study or another Result. Forces and gaps of a motion need the file model.toml beside it, which --out writes."""
     path = Path(os.fspath(path))
     if path.suffix == ".h5":
         return _shown(read(path), path)
@@ -47,6 +47,8 @@ def open(path):
         return Sensitivity(document, code, _Report(path))
     if kind == "basin" and (path / "basin.csv").exists():
         return Basin(document, code, _Report(path), path / "basin.csv")
+    if kind == "study" and (path / "study.csv").exists():
+        return Study(document, code, _Report(path), path / "study.csv")
     return Result(document, code, _Report(path))
 
 

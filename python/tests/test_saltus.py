@@ -137,6 +137,40 @@ def test_basin_labels():
     assert sum(b.counts.to_dict().values()) == 9
 
 
+def test_many_motions_have_the_numbers_that_were_asked_for(tmp_path):
+    ball = saltus.load(models / "bouncing-ball.toml")
+    s = ball.simulate(3, vary={"e": np.array([0.5, 0.6]), "y": (0.5, 1, 2)}, ask=["first(impact), rest", "end"])
+    assert s.columns == ["e", "y"] and s.starts.tolist() == [[0.5, 0.5], [0.5, 1], [0.6, 0.5], [0.6, 1]]
+    fall = np.sqrt(2 * s.starts[:, 1] / ball.parameters["g"])
+    assert np.allclose(s.answers["first(impact)"], fall, rtol=1e-9)
+    e = s.starts[:, 0]
+    assert np.allclose(s.answers["rest"], fall * (1 + e) / (1 - e), rtol=1e-7)
+    assert set(s.outcome) == {"completed"} and s.fraction.rest.value == 1
+    random = ball.simulate(1, samples=30, box={"e": ("normal", 0.5, 0.1), "y'": (-1, 1)}, ask="count(impact)", seed=3)
+    assert len(random.starts) == 30 and abs(random.starts[:, 0].mean() - 0.5) < 0.1
+    again = ball.simulate(1, samples=30, box={"e": ("normal", 0.5, 0.1), "y'": (-1, 1)}, ask="count(impact)", seed=3)
+    assert (random.answers["count(impact)"] == again.answers["count(impact)"]).all()
+    all_measures = ball.simulate(1, vary="e=0.5,0.6", out=tmp_path / "study")
+    assert len(all_measures["runs"]) == 2 and "peak_impulse" in all_measures.answers
+    assert (saltus.open(tmp_path / "study").starts == all_measures.starts).all()
+    with pytest.raises(saltus.Error, match="ask is for many motions"):
+        ball.simulate(1, ask="end")
+    with pytest.raises(saltus.Error, match="with e = 1.2"):
+        ball.simulate(1, vary={"e": np.array([0.5, 1.2])}, ask="end")
+
+
+def test_basins_over_parameters_random_starts_and_orbits():
+    bar = saltus.load(models / "rocking-bar.toml")
+    b = bar.basin({"mu": np.array([0.2, 0.5]), "phi": (-0.5, 0.5, 3)}, t_max=5)
+    assert b.columns == ["mu", "phi"] and len(b.label) == 6 and b.grid.parameters == ["mu"]
+    r = bar.basin(samples=10, box={"phi": (-1, 1), "mu": ("normal", 0.5, 0.02)}, t_max=5)
+    assert len(r.label) == 10 and r.labels["1"].startswith("rest, closed: ")
+    belt = saltus.System(q=["x"], T="x'^2/2", U="x^2/2", R="0.05*x'^2", initial={"x": 0.5},
+                         sliders=[{"name": "belt", "gammaT": "x' - 1.5", "mu": 1, "FN": "0.5 + 0.5*exp(-2*abs(x' - 1.5))"}])
+    o = belt.basin(x=(-2, -1.5, 3), t_max=60, section="x = 0.55", method="event", no_certify=True)
+    assert o.orbits[0].name == "O1" and o.counts["1"] == 3
+
+
 def test_an_interrupted_basin_has_the_starts_that_were_computed():
     m = saltus.load(models / "bouncing-ball.toml")
     exact = {"t_max": 20, "no_certify": True, "method": "event"}

@@ -13,7 +13,8 @@ struct OptionHelp {
     std::string value;               ///< placeholder of its value, "" for a flag; "a|b|c" lists choices
     std::string text;                ///< description in one sentence
     bool positional = false, required = false, repeatable = false;
-    bool common = false;  ///< every command that takes a model has this option
+    bool common = false;        ///< every command that takes a model has this option
+    bool of_many_runs = false;  ///< says how and where many runs are made; docs/ensemble.md explains it
 };
 
 struct CommandHelp {

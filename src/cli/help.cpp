@@ -49,10 +49,10 @@ std::string help_text(const CommandHelp& c) {
     std::string text = usage_of(c) + "\n  " + wrapped(c.text, 2, 2) + "\n\n";
     std::size_t left = 0;
     for (const OptionHelp& o : c.options)
-        if (!o.common && !o.positional) left = std::max(left, head_of(o).size());
+        if (!o.common && !o.of_many_runs && !o.positional) left = std::max(left, head_of(o).size());
     left = std::min<std::size_t>(left + 4, 26);
     for (const OptionHelp& o : c.options) {
-        if (o.common) continue;
+        if (o.common || o.of_many_runs) continue;
         const std::string head = o.positional ? o.value : head_of(o);
         text += "  " + head;
         if (head.size() + 4 > left)
@@ -61,10 +61,14 @@ std::string help_text(const CommandHelp& c) {
             text += std::string(left - 2 - head.size(), ' ');
         text += wrapped(o.text, left, left) + "\n";
     }
-    std::string common;
-    for (const OptionHelp& o : c.options)
+    std::string common, many;
+    for (const OptionHelp& o : c.options) {
         if (o.common && !o.positional) common += (common.empty() ? "" : ", ") + head_of(o);
-    if (!common.empty()) text += "\nCommon: " + wrapped(common, 8, 8) + "\n";
+        if (o.of_many_runs) many += (many.empty() ? "" : ", ") + head_of(o);
+    }
+    if (!common.empty() || !many.empty()) text += "\n";
+    if (!many.empty()) text += wrapped("Many runs (docs/ensemble.md): " + many, 0, 8) + "\n";
+    if (!common.empty()) text += "Common: " + wrapped(common, 8, 8) + "\n";
     return text + "\n" + wrapped(c.example, 0, 10) + "\n";
 }
 

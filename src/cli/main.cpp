@@ -96,13 +96,33 @@ CLI::App* add_check(CLI::App& app, cli::Common& options) {
     return command;
 }
 
+/// --box and --seed of commands that make many runs.
+void add_box_options(CLI::App& command, cli::SampleOptions& c) {
+    command
+        .add_option("--box", c.box,
+                    "Random initial values or parameters, x=from:to or x=normal:mean:deviation; repeatable")
+        ->allow_extra_args(false);
+    command.add_option("--seed", c.seed, "Seed of the random starts (1)");
+}
+
+/// Where and in which parts many runs are made.
+void add_ensemble_options(CLI::App& command, cli::EnsembleOptions& c) {
+    command.add_flag("--resume", c.resume, "Continue from the runs that are in --out");
+    command.add_option("--shard", c.shard, "Only part I of N of the runs; `saltus merge` joins the parts")
+        ->type_name("I/N");
+    command
+        .add_option("--device", c.device,
+                    "Where motions are integrated; auto: on a GPU if there is one and many starts, else on the CPU")
+        ->type_name("auto|cpu|cuda|opencl");
+}
+
 CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     CLI::App* command = app.add_subcommand("simulate", "How does it move? The motion of a model");
     add_common(*command, c.common);
     command->add_option("--t-end", c.t_end, "End time; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "event (default), moreau or penalty")->type_name("event|moreau|penalty");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
-    command->add_option("--theta", c.theta, "Theta of moreau: 0.5 is the midpoint, 1 the end of the step (0.5)");
+    command->add_option("--theta", c.theta, "Theta of moreau: 0.5 midpoint, 1 end of the step (0.5)");
     command
         ->add_option("--restitution", c.restitution,
                      "Contacts with restitution in moreau: all closed ones in steps with an impact, or in all steps")
@@ -111,24 +131,28 @@ CLI::App* add_simulate(CLI::App& app, cli::SimulateCommand& c) {
     command->add_option("--atol", c.atol, "Absolute tolerance of event and penalty (1e-12)");
     command->add_flag("--implicit", c.implicit, "Use implicit steps from the start, for stiff models");
     command->add_option("--max-step", c.max_step, "No step of event and penalty is longer (no limit)");
-    command->add_option("--samples", c.samples, "Number of equidistant times in states.csv (1001)");
+    command->add_option("--samples", c.random.samples, "Times in states.csv (1001); with --box random runs");
     command->add_option("--restart", c.restart, "Continue from the end of this trajectory.h5");
     command->add_flag("--perturbed", c.perturbed, "Apply the model's [perturbation]");
-    command->add_flag("--balance", c.balance,
-                      "Print what reduced V = T + U: damping, friction, impacts; with --out always");
+    command->add_flag("--balance", c.balance, "Print what reduced V = T + U; with --out always");
     command->add_flag("--strict-energy", c.strict_energy, "End the run at the first impact that creates energy");
-    command->add_flag("--repair-energy", c.repair_energy,
-                      "Replace velocities after an impact that creates energy by the nearest that create none (event)");
+    command->add_flag("--repair-energy", c.repair_energy, "Repair impacts that create energy (event)");
     command
         ->add_option("--vary", c.vary,
-                     "Run for many values, NAME=FROM:TO:COUNT[:log] or NAME=A,B,...; repeatable: all combinations")
+                     "Many values of parameters, x or x': NAME=FROM:TO:COUNT[:log] or NAME=A,B,...; repeatable")
         ->allow_extra_args(false);
-    command->add_option("--solve-for", c.solve_for, "Find the value of this parameter, NAME or NAME=LOW:HIGH, ...");
+    add_box_options(*command, c.random);
+    command
+        ->add_option("--ask", c.ask,
+                     "Of many runs: end, rest, first(impact), count(slip, left), lowest(x), highest(x), mean(x), "
+                     "section(x = 0); repeatable")
+        ->allow_extra_args(false);
+    add_ensemble_options(*command, c.ensemble);
+    command->add_option("--solve-for", c.solve_for, "Find a parameter, NAME or NAME=LOW:HIGH, ...");
     command->add_option("--target", c.target, "... for which this holds, \"lambda(stop) = 5\"");
-    command->add_option("--at", c.at, "Where the target is evaluated: steady, or end of the motion");
-    command->add_option("--section", c.section,
-                        "List the states where the motion passes \"x = 0\" upwards (event and penalty)");
-    command->add_option("--band", c.band, "Band of the settling time, relative to the initial distance (0.02)");
+    command->add_option("--at", c.at, "Where the target holds: steady, or end of the motion");
+    command->add_option("--section", c.section, "List where the motion passes \"x = 0\" upwards");
+    command->add_option("--band", c.band, "Relative band of the settling time (0.02)");
     command->footer("Example:  saltus simulate models/bouncing-ball.toml --t-end 3 --set e=0.9 --out run");
     return command;
 }
@@ -223,13 +247,14 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
 }
 
 CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
-    CLI::App* command = app.add_subcommand("basin", "Which equilibrium set each initial condition reaches");
+    CLI::App* command = app.add_subcommand("basin", "Which equilibrium set or orbit each initial condition reaches");
     add_common(*command, c.common);
-    command->add_option("--grid", c.grid, "Initial values, x=from:to:n or x=value; x' is a velocity; repeatable")
+    command
+        ->add_option("--grid", c.grid,
+                     "Initial values or parameters, x=from:to:n, x=1,2,5 or x=value; x' is a velocity; repeatable")
         ->allow_extra_args(false);
-    command->add_option("--samples", c.samples, "Number of random starts from --box, instead of a grid");
-    command->add_option("--box", c.box, "Range of random starts, x=from:to; repeatable")->allow_extra_args(false);
-    command->add_option("--seed", c.seed, "Seed of the random starts (1)");
+    command->add_option("--samples", c.samples.samples, "Number of random starts from --box, instead of a grid");
+    add_box_options(*command, c.samples);
     command->add_option("--t-max", c.t_max, "End time of each motion; default: t_end of the model's [simulate]");
     command->add_option("--method", c.method, "moreau (default) or event")->type_name("moreau|event");
     command->add_option("--h", c.h, "Step of moreau (1e-3)");
@@ -244,14 +269,13 @@ CLI::App* add_basin(CLI::App& app, cli::BasinCommand& c) {
     command->add_option("--boundary", c.boundary, "Locate the boundary on every grid edge to this length");
     command->add_option("--paths", c.paths,
                         "Also N motions from the edge of the plane, and those from the tips of the sets, as curves");
-    command->add_flag("--resume", c.resume, "Continue from the checkpoints in --out");
-    command->add_option("--shard", c.shard, "Only part I of N of the starts; `saltus merge` joins the parts")
-        ->type_name("I/N");
-    command
-        ->add_option("--device", c.device,
-                     "Where motions are integrated; auto: on a GPU if there is one and many starts, else on the CPU")
-        ->type_name("auto|cpu|cuda|opencl");
-    command->add_option("--backend", c.device, "The same as --device; threads: cpu")->group("");
+    command->add_option("--period", c.period,
+                        "Label motions by periodic orbits, too: period of the excitation, an expression of parameters");
+    command->add_option("--section", c.section, "The same without excitation: where orbits are compared, \"x = 0\"");
+    command->add_option("--multiple", c.multiple, "Most periods or returns after which an orbit closes (8)");
+    add_ensemble_options(*command, c.ensemble);
+    command->add_option("--backend", c.ensemble.device, "The same as --device; threads: cpu")->group("");
+    command->add_flag("--virtual", c.virtual_parts, "For `saltus merge --virtual`")->group("");
     command->add_flag("--one-by-one", c.no_lanes, "One motion at a time on each core");
     command->footer(
         "Example:  saltus basin models/rocking-bar.toml --grid phi=-1.2:1.2:24 --grid \"phi'=-4:4:24\" "
@@ -327,7 +351,7 @@ CLI::App* add_diagram(CLI::App& app, cli::DiagramCommand& c) {
     command->add_option("--keep", c.keep, "Number of points that are kept (50)");
     command->add_option("--sweep", c.sweep, "Where motions begin: restart (initial state), up, down, both (restart)");
     command->add_flag("--exponents", c.exponents, "Compute Lyapunov exponents, too");
-    command->add_flag("--resume", c.resume, "Take over the values that an interrupted run has finished in --out");
+    add_ensemble_options(*command, c.ensemble);
     command->add_option("--t-max", c.t_max, "With --section: longest motion of one value (20 times t_end)");
     command->add_option("--rtol", c.rtol, "Relative tolerance of the motion (1e-9)");
     command->add_option("--atol", c.atol, "Absolute tolerance of the motion (1e-12)");
@@ -363,12 +387,14 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
 }
 
 CLI::App* add_merge(CLI::App& app, cli::MergeCommand& c) {
-    CLI::App* command = app.add_subcommand("merge", "Join the parts that `saltus basin --shard` has computed");
+    CLI::App* command = app.add_subcommand("merge", "Join the parts that a command with --shard has computed");
     command->add_option("folder", c.folder, "The folder of --out that all parts were written to")->required();
     command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores")
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
+    command->add_flag("--virtual", c.virtual_parts,
+                      "Of a basin: basin.h5 refers to an HDF5 file of each part, in place of a copy of their motions");
     command->footer("Example:  saltus merge run");
     return command;
 }
@@ -421,6 +447,7 @@ CLI::App* add_schema(CLI::App& app) {
 cli::OptionHelp option_help(const CLI::Option& option) {
     static const std::vector<std::string> common{"--set",   "--out",     "--threads",         "--report",   "--json",
                                                  "--quiet", "--seconds", "--project-initial", "--progress", "model"};
+    static const std::vector<std::string> many{"--seed", "--resume", "--shard", "--device"};
     cli::OptionHelp o;
     o.positional = option.nonpositional() == false;
     for (const std::string& n : option.get_snames()) o.names.push_back("-" + n);
@@ -441,16 +468,23 @@ cli::OptionHelp option_help(const CLI::Option& option) {
     }
     if (o.names.back() == "--report") o.value = "[FILE.html]";
     o.common = std::find(common.begin(), common.end(), o.names.back()) != common.end();
+    o.of_many_runs = std::find(many.begin(), many.end(), o.names.back()) != many.end();
     return o;
 }
 
 cli::CommandHelp command_help(const CLI::App& command) {
     cli::CommandHelp c{command.get_name(), command.get_description(), command.get_footer(), {}};
     for (const CLI::Option* option : command.get_options())
-        if (option->get_single_name() != "help") c.options.push_back(option_help(*option));
+        if (option->get_single_name() != "help" && !option->get_group().empty())  // without a group: hidden
+            c.options.push_back(option_help(*option));
     // The common options are explained once, for commands that take a model. Other commands explain them in full.
     const bool of_model = !c.options.empty() && c.options[0].names[0] == "model";
-    for (cli::OptionHelp& o : c.options) o.common = o.common && of_model;
+    const bool many_runs = std::any_of(c.options.begin(), c.options.end(),
+                                       [](const cli::OptionHelp& o) { return o.names.back() == "--shard"; });
+    for (cli::OptionHelp& o : c.options) {
+        o.common = o.common && of_model;
+        o.of_many_runs = o.of_many_runs && of_model && many_runs;
+    }
     return c;
 }
 
@@ -535,7 +569,7 @@ Error error_of(const CLI::App& app, const CLI::ParseError& e) {
 /// how many threads compute them, and for how long at a time).
 std::string recorded_line(const std::vector<std::string>& words) {
     const std::vector<std::string> with_value{"--out", "--threads", "--seconds", "--certificate", "--shard"},
-        alone{"--quiet", "--json", "--resume", "--check", "--progress"};
+        alone{"--quiet", "--json", "--resume", "--check", "--progress", "--virtual"};
     const auto is = [](const std::string& word, const std::vector<std::string>& list) {
         return std::any_of(list.begin(), list.end(),
                            [&](const std::string& o) { return word == o || word.starts_with(o + "="); });

@@ -10,9 +10,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "process.hpp"
-#include "saltus/io/results/basin_checkpoint.hpp"
+#include "saltus/ensemble/table.hpp"
 #include "support.hpp"
 
 namespace saltus::basin_test {
@@ -106,29 +107,21 @@ void expect_same_files(const test::Folder& a, const test::Folder& b) {
 
 /// Number of motions in the checkpoints of a folder.
 std::size_t saved_motions(const test::Folder& folder) {
-    const auto found = io::find_basin_checkpoints(folder.path().string());
+    const auto found = ensemble::find_tables(folder.path().string());
     return found ? found->done : 0;
 }
 
-/// Number of steps of these motions, whose model has two coordinates.
-std::int64_t saved_steps(const test::Folder& folder) {
-    const std::string path = folder.path().string();
-    const auto record = io::read_basin_checkpoints(path, io::find_basin_checkpoints(path)->head.purpose, 2);
-    return std::accumulate(record->steps.begin(), record->steps.end(), std::int64_t{0});
-}
-
-/// Starts a basin and sends it a signal as soon as `checkpoint` is not what it was before. Returns whether the signal
-/// has ended the run, so that the checkpoint is all that it leaves.
-bool kill_after_saving(const std::string& arguments, const test::Folder& folder, const std::string& checkpoint,
-                       int signal) {
+/// Starts a basin and sends it a signal as soon as further motions are in its folder. Returns whether the signal has
+/// ended the run, so that these motions are all that it leaves.
+bool kill_after_saving(const std::string& arguments, const test::Folder& folder, int signal) {
     constexpr useconds_t poll_pause = 1000;  // microseconds
     constexpr int max_polls = 60000;
-    const std::string before = test::content_of(folder.file(checkpoint));
+    const std::size_t before = saved_motions(folder);
     const test::Process child(
         {"/bin/sh", "-c",
          "exec " + std::string(SALTUS_EXE) + " basin " + arguments + " --out " + folder.path().string()});
     int polls = 0;
-    while (test::content_of(folder.file(checkpoint)) == before && ++polls < max_polls) ::usleep(poll_pause);
+    while (saved_motions(folder) <= before && ++polls < max_polls) ::usleep(poll_pause);
     EXPECT_LT(polls, max_polls) << "no motions were saved";
     child.send(signal);
     const int code = child.wait().code;
@@ -147,7 +140,7 @@ TEST(Basin, KilledAndResumedEndsWithTheSameFiles) {
         std::size_t saved = 0;
         bool grows = true;
         for (const int signal : {SIGKILL, SIGTERM, SIGKILL}) {
-            grows = grows && kill_after_saving(options + "--threads 1 --resume", cut, "basin.checkpoint", signal);
+            grows = grows && kill_after_saving(options + "--threads 1 --resume", cut, signal);
             const std::size_t now = saved_motions(cut);
             grows = grows && now > saved && now < 900;
             saved = now;
@@ -168,13 +161,13 @@ TEST(Basin, InThreeMergedShardsHasTheFilesOfOneRun) {
     const std::string out = "--out " + parts.path().string();
     const auto merged = [&] { return test::command("merge " + parts.path().string()); };
     EXPECT_EQ(merged().code, 2);
-    EXPECT_NE(merged().out.find("no parts of a basin"), std::string::npos) << merged().out;
+    EXPECT_NE(merged().out.find("no parts of a run"), std::string::npos) << merged().out;
     const Json first = json_of(options + "--shard 1/3 " + out);
     EXPECT_EQ(first["shard"]["starts"], first["shard"]["done"]);
     EXPECT_EQ(first["shard"]["of"], 3);
     ASSERT_EQ(run(options + "--shard 3/3 " + out).code, 0);
     EXPECT_EQ(merged().code, 2);
-    EXPECT_NE(merged().out.find("motions are in none of the 2 parts"), std::string::npos) << merged().out;
+    EXPECT_NE(merged().out.find("runs are in none of the 2 parts"), std::string::npos) << merged().out;
     ASSERT_EQ(run(options + "--shard 2/3 " + out).code, 0);
     EXPECT_EQ(merged().code, 0);
     expect_same_files(parts, whole);
@@ -184,7 +177,7 @@ TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
     const std::string options =
         model("falling-block") + "--grid x=-1:1:30 --grid \"x'=-3:3:30\" --t-max 10 --h 3e-5 --no-certify ";
     const test::Folder whole;
-    const Json all = json_of(options + "--out " + whole.path().string());
+    ASSERT_EQ(run(options + "--out " + whole.path().string()).code, 0);
     for (int attempt = 0;; ++attempt) {
         const test::Folder parts;
         const std::string out = " --out " + parts.path().string();
@@ -193,18 +186,17 @@ TEST(Basin, KilledInOneDivisionIsContinuedInAnother) {
         std::size_t saved = third;
         bool grows = true;
         for (const std::string part : {"1", "2"}) {
-            grows = grows && kill_after_saving(options + "--threads 1 --shard " + part + "/3", parts,
-                                               "basin-" + part + "-of-3.checkpoint", SIGKILL);
+            grows = grows && kill_after_saving(options + "--threads 1 --shard " + part + "/3", parts, SIGKILL);
             const std::size_t now = saved_motions(parts);
             grows = grows && now > saved && now < saved + third;
             saved = now;
         }
         if (!grows && attempt < 5) continue;
         ASSERT_TRUE(grows) << saved << " motions were saved at last";
-        std::int64_t steps = saved_steps(parts);
+        std::size_t made = saved_motions(parts);
         for (const char* const part : {"1/2", "2/2"})
-            steps += json_of(options + "--resume --shard " + part + out)["statistics"]["steps"].get<std::int64_t>();
-        EXPECT_EQ(steps, all["statistics"]["steps"].get<std::int64_t>()) << "saved motions were computed again";
+            made += json_of(options + "--resume --shard " + part + out)["statistics"]["runs"].get<std::size_t>();
+        EXPECT_EQ(made, 900U) << "saved motions were computed again";
         ASSERT_EQ(test::command("merge " + parts.path().string()).code, 0);
         expect_same_files(parts, whole);
         return;
@@ -236,6 +228,34 @@ TEST(Basin, OnADeviceIsThatOfTheCpu) {
         ASSERT_EQ(run(block + "--device cpu --out " + cpu.path().string()).code, 0);
         ASSERT_EQ(run(block + "--device " + kind + " --out " + device.path().string()).code, 0);
         EXPECT_EQ(test::content_of(cpu.file("basin.csv")), test::content_of(device.file("basin.csv")));
+        // Friction in planes, with different coefficients along two axes, and Poisson's impact law.
+        const test::Folder plane_cpu, plane_device;
+        plane_cpu.write("plane.toml", R"toml(
+[system]
+q = ["x", "y", "z"]
+T = "(x'^2 + y'^2 + z'^2)/2"
+U = "9.81*z + 4*x^2 + 6*y^2"
+[[contact]]
+name = "floor"
+gN = "z"
+gammaT = ["x'", "y'"]
+mu = [0.2, 0.5]
+eN = 0.3
+impact = "poisson"
+[[contact]]
+name = "wall"
+gN = "0.4 - x"
+gammaT = ["y'", "z'"]
+mu = 0.3
+eN = 0.7
+[initial]
+q = { z = 0.1 }
+)toml");
+        const std::string plane = plane_cpu.file("plane.toml") + " --grid x=-0.5:0.3:6 --grid \"y'=-1:1:4\" --t-max 1 ";
+        ASSERT_EQ(run(plane + "--no-certify --device cpu --out " + plane_cpu.file("out")).code, 0);
+        ASSERT_EQ(run(plane + "--no-certify --device " + kind + " --out " + plane_device.file("out")).code, 0);
+        EXPECT_EQ(test::content_of(plane_cpu.file("out/basin.csv")),
+                  test::content_of(plane_device.file("out/basin.csv")));
         for (const char* const level : {"", "--no-certify", "--to-rest"}) {
             const Json on_cpu = json_of(bar_grid + "--device cpu " + level);
             const Json there = json_of(bar_grid + "--device " + kind + " " + level);
@@ -252,10 +272,49 @@ TEST(Basin, OnADeviceIsThatOfTheCpu) {
         const Json by_cpu = json_of(beam + "cpu"), by_device = json_of(beam + kind);
         EXPECT_EQ(by_device["counts"], by_cpu["counts"]);
         EXPECT_EQ(by_device["statistics"]["device"]["motions_on_cpu"], 0);
-        const Json refused = json_of(model("rough-double-pendulum") +
-                                     "--grid theta1=0:1:2 --method event --t-max 0.1 --no-certify --device " + kind);
+        const Json refused = json_of(model("sphere-on-plane") +
+                                     "--grid \"x'=0:1:2\" --method event --t-max 0.1 --no-certify --device " + kind);
         EXPECT_EQ(refused["device"], "cpu");
-        EXPECT_NE(refused["warnings"][0].get<std::string>().find("run on the CPU"), std::string::npos);
+        EXPECT_NE(refused["warnings"].dump().find("run on the CPU"), std::string::npos) << refused["warnings"];
+    }
+}
+
+/// The numbers of a column of basin.csv.
+std::vector<double> column(const test::Folder& folder, const std::string& name) {
+    std::istringstream in(test::content_of(folder.file("basin.csv")));
+    std::vector<double> numbers;
+    std::string line;
+    std::size_t place = 0;
+    for (bool first = true; std::getline(in, line); first = false) {
+        std::istringstream fields(line);
+        std::string field;
+        for (std::size_t k = 0; std::getline(fields, field, ','); ++k) {
+            if (first && field == name) place = k;
+            if (!first && k == place) numbers.push_back(std::atof(field.c_str()));
+        }
+    }
+    return numbers;
+}
+
+/// Steps, and so the last digits, are other ones; labels, times of capture and ends are those of the CPU.
+TEST(Basin, OfEventDrivenMotionsOnADeviceIsThatOfTheCpu) {
+    if (!has_device("opencl")) GTEST_SKIP() << "there is no device of OpenCL (Debian: pocl-opencl-icd)";
+    const test::Folder cpu, device;
+    const std::string grid = bar + "--grid phi=-1:1:6 --grid \"phi'=-3:3:5\" --t-max 10 --method event --json ";
+    const Outcome by_cpu = run(grid + "--device cpu --out " + cpu.path().string());
+    const Outcome by_device = run(grid + "--device opencl --out " + device.path().string());
+    ASSERT_EQ(by_cpu.code, 0) << by_cpu.out;
+    ASSERT_EQ(by_device.code, 0) << by_device.out;
+    const Json expected = Json::parse(by_cpu.out), got = Json::parse(by_device.out);
+    EXPECT_TRUE(got["device"].get<std::string>().starts_with("opencl: ")) << got["device"];
+    EXPECT_EQ(got["counts"], expected["counts"]);
+    EXPECT_EQ(got["level_set"], expected["level_set"]);
+    EXPECT_LE(got["statistics"]["device"]["motions_on_cpu"].get<int>(), 3) << "of 30";
+    EXPECT_EQ(column(device, "label"), column(cpu, "label"));
+    for (const char* const name : {"end x", "end y", "end phi", "t"}) {
+        const std::vector<double> a = column(device, name), b = column(cpu, name);
+        ASSERT_EQ(a.size(), 30U);
+        for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-7) << name << " of start " << k;
     }
 }
 
@@ -364,7 +423,8 @@ TEST(BasinCommand, RefusesMoreMotionsThanFitIntoMemory) {
         const std::string line = "basin " + model + " --t-max 1 " + starts;
         const test::Outcome r = test::shell("ulimit -v 4000000; " + std::string(SALTUS_EXE) + " " + line);
         EXPECT_EQ(r.code, 2) << r.err;
-        EXPECT_NE(r.err.find("motions need 93.9 GiB of memory"), std::string::npos) << r.err;
+        EXPECT_NE(r.err.find("runs need 69.6 GiB of memory"), std::string::npos) << r.err;
+        EXPECT_NE(r.err.find("give --out DIR, then they are kept on the disk"), std::string::npos) << r.err;
     }
 }
 

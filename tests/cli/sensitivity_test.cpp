@@ -223,7 +223,7 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     refused("--vary a=1:2:0", "whole number");
     refused("--vary A=1:2:3", "did you mean 'a'?");
     refused("--vary x=1:2:3", "is an initial value");
-    refused("--vary a=1:2:3 --vary a=1,2", "is varied twice");
+    refused("--vary a=1:2:3 --vary a=1,2", "is given twice");
     refused("--vary a=1:2:3 --set a=1", "both set and varied");
     refused("--vary m=1,-1", "with m = -1");
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"bead.toml"}));

@@ -4,6 +4,7 @@
 #include "physics/motion.hpp"
 #include "reference/reference.hpp"
 #include "saltus/control/gains/gain_solve.hpp"
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/model/settings.hpp"
 #include "support.hpp"
 
@@ -141,14 +142,21 @@ TEST(Measures, OfSpringsAreImpulsesThatApproachThoseOfRigidContacts) {
 
 // --- studies ---------------------------------------------------------------------------------------------------------
 
+ensemble::Starts starts_of(const std::vector<std::string>& texts) {
+    ensemble::Starts starts;
+    starts.fastest = ensemble::Starts::Fastest::last;
+    for (const std::string& text : texts)
+        starts.axes.push_back(ensemble::axis_from_text(text, ensemble::AxisUse::values, "--vary"));
+    return starts;
+}
+
 TEST(GainStudy, GivesOneAnswerForAnyNumberOfThreads) {
-    const std::vector<sensitivity::Vary> vary{sensitivity::vary_from_text("Kp=0.5:4:4"),
-                                              sensitivity::vary_from_text("e=0.5,0.8")};
-    RunOptions one = to(3.0), three = to(3.0);
-    one.threads = 1;
-    three.threads = 3;
+    const ensemble::Starts starts = starts_of({"Kp=0.5:4:4", "e=0.5,0.8"});
+    StudyPlace one, three;
+    one.engine.threads = 1;
+    three.engine.threads = 3;
     const model::Description arm = description_of("single-link-arm");
-    const GainStudy a = study_gains(arm, vary, one), b = study_gains(arm, vary, three);
+    const GainStudy a = study_gains(arm, starts, to(3.0), one), b = study_gains(arm, starts, to(3.0), three);
     ASSERT_EQ(a.runs.size(), 8U);
     ASSERT_TRUE(a.complete && b.complete);
     for (std::size_t r = 0; r < 8; ++r) {
@@ -165,12 +173,11 @@ TEST(GainStudy, GivesOneAnswerForAnyNumberOfThreads) {
 }
 
 TEST(GainStudy, NamesTheValuesForWhichAModelCannotBeBuilt) {
-    const std::string refusal = refusal_of(
-        [] { study_gains(description_of("single-link-arm"), {sensitivity::vary_from_text("I_r=-1:1:3")}, to(1.0)); });
+    const std::string refusal =
+        refusal_of([] { study_gains(description_of("single-link-arm"), starts_of({"I_r=-1:1:3"}), to(1.0)); });
     EXPECT_NE(refusal.find("with I_r = -1"), std::string::npos) << refusal;
     const std::string twice = refusal_of([] {
-        study_gains(description_of("single-link-arm"),
-                    {sensitivity::vary_from_text("Kp=1,2"), sensitivity::vary_from_text("Kp=3,4")}, to(1.0));
+        study_gains(description_of("single-link-arm"), starts_of({"Kp=1,2", "Kp=3,4"}), to(1.0));
     });
     EXPECT_NE(twice.find("varied twice"), std::string::npos) << twice;
 }

@@ -139,7 +139,7 @@ TEST(PenaltyLimit, OfTheUnderactuatedPairApproachesItsRigidRest) {
 TEST(PenaltyLimit, RefusesInvalidStiffnesses) {
     for (const char* const text : {"k", "=1:2:3", "k=1:2:0", "k=-1:2:3", "k=a", "k=0,1"})
         EXPECT_NE(refusal_of([&] { penalty_from_text(text); }), "accepted") << text;
-    EXPECT_EQ(penalty_from_text("k=1e3:1e9:7").values, (std::vector<double>{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}));
+    EXPECT_EQ(penalty_from_text("k=1e3:1e9:7").values(), (std::vector<double>{1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}));
 }
 
 // --- second variation ------------------------------------------------------------------------------------------------

@@ -4,28 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "saltus/base/error.hpp"
-#include "saltus/ensemble/shard.hpp"
 
 namespace saltus::ensemble::device_test {
 namespace {
-
-TEST(Shard, EachRunIsInOneOfThemAndTheyAreEvenlyLarge) {
-    for (const std::size_t of : {1U, 2U, 3U, 7U}) {
-        std::vector<std::size_t> sizes;
-        const std::size_t runs = 40 * of * Shard::block;
-        for (std::size_t index = 1; index <= of; ++index) {
-            std::size_t size = 0;
-            for (std::size_t k = 0; k < runs; ++k) size += Shard{index, of}.contains(k) ? 1 : 0;
-            sizes.push_back(size);
-        }
-        EXPECT_EQ(sizes, std::vector<std::size_t>(of, runs / of));
-        for (std::size_t k = 0; k < 1000; ++k) {
-            int owners = 0;
-            for (std::size_t index = 1; index <= of; ++index) owners += Shard{index, of}.contains(k) ? 1 : 0;
-            EXPECT_EQ(owners, 1) << k;
-        }
-    }
-}
 
 /// Adds the numbers of `in` to `kept`, and writes the sums to `out`. Threads share the work by a counter.
 constexpr const char* text = R"(

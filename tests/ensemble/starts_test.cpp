@@ -59,21 +59,58 @@ TEST(Sample, IsUniformAndAFunctionOfSeedAndNumberAlone) {
     EXPECT_EQ(x, again);
 }
 
-TEST(Wilson, AgreesWithItsDefiningEquation) {
-    // The bounds are the shares p whose distance to the seen share is z standard deviations of p.
-    const double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution: erf(z/√2) = 0.95
-    EXPECT_NEAR(std::erf(z / std::sqrt(2.0)), 0.95, 1e-15);
-    for (const auto& [hits, n] : {std::pair{3, 576}, {200, 400}, {399, 400}}) {
-        const double seen = static_cast<double>(hits) / n;
-        const Interval w = wilson(static_cast<std::size_t>(hits), static_cast<std::size_t>(n));
-        for (const double p : {w.low, w.high})
-            EXPECT_NEAR(std::abs(seen - p), z * std::sqrt(p * (1.0 - p) / n), 1e-14) << hits;
-        EXPECT_LT(w.low, seen);
-        EXPECT_GT(w.high, seen);
+/// Moments of 20000 numbers, and the share within one deviation, agree with the normal distribution to four standard
+/// errors. Uniform axes beside it keep their numbers.
+TEST(Sample, OfANormalAxisHasItsMeanDeviationAndShape) {
+    const std::vector<Axis> uniform{{"x", -1.0, 3.0, 1}, {"y", 0.0, 1.0, 1}};
+    std::vector<Axis> box = uniform;
+    box[1].normal = Normal{5.0, 0.5};
+    constexpr int n = 20000;
+    double mean = 0.0, square = 0.0, fourth = 0.0;
+    int within = 0;
+    std::vector<double> x(2), other(2);
+    for (int k = 0; k < n; ++k) {
+        sample(box, 3, static_cast<std::uint64_t>(k), x);
+        sample(uniform, 3, static_cast<std::uint64_t>(k), other);
+        ASSERT_EQ(x[0], other[0]);
+        const double z = (x[1] - 5.0) / 0.5;
+        mean += z / n, square += z * z / n, fourth += z * z * z * z / n;
+        within += std::abs(z) < 1.0 ? 1 : 0;
     }
-    EXPECT_EQ(wilson(0, 10).low, 0.0);
-    EXPECT_EQ(wilson(10, 10).high, 1.0);
-    EXPECT_NEAR(wilson(0, 10).high, 0.2775, 5e-5);
+    EXPECT_NEAR(mean, 0.0, 4.0 / std::sqrt(n));
+    EXPECT_NEAR(square, 1.0, 4.0 * std::sqrt(2.0 / n));
+    EXPECT_NEAR(fourth, 3.0, 4.0 * std::sqrt(96.0 / n));
+    const double share = std::erf(1.0 / std::sqrt(2.0));
+    EXPECT_NEAR(static_cast<double>(within) / n, share, 4.0 * std::sqrt(share * (1.0 - share) / n));
+}
+
+TEST(Starts, OfAGridVaryTheFirstOrTheLastAxisFastest) {
+    Starts s{{{"x", 0.0, 1.0, 2}, {"y", 10.0, 12.0, 3}}, 0, 1, Starts::Fastest::first};
+    ASSERT_EQ(s.size(), 6U);
+    std::vector<double> x(2);
+    s.values(1, x);
+    EXPECT_EQ(x, (std::vector<double>{1.0, 10.0}));
+    s.fastest = Starts::Fastest::last;
+    s.values(1, x);
+    EXPECT_EQ(x, (std::vector<double>{0.0, 11.0}));
+    s.values(3, x);
+    EXPECT_EQ(x, (std::vector<double>{1.0, 10.0}));
+    s.samples = 50;
+    EXPECT_EQ(s.size(), 50U);
+}
+
+TEST(Axis, OfListedValuesAndEqualRatiosKeepsThemOnFinerLevels) {
+    Axis list{"x", 1.0, 7.0, 3};
+    list.listed = {1.0, 2.0, 7.0};
+    Axis ratios{"x", 1.0, 100.0, 3};
+    ratios.logarithmic = true;
+    for (const Axis& a : {list, ratios})
+        for (const int level : {1, 3}) {
+            for (long k = 0; k < 3; ++k) EXPECT_EQ(a.value(k << level, level), a.value(k));
+            for (long k = 1; k < a.count(level); ++k) EXPECT_LT(a.value(k - 1, level), a.value(k, level));
+        }
+    EXPECT_EQ(list.value(3, 1), 4.5);
+    EXPECT_NEAR(ratios.value(1), 10.0, 1e-14);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "integrate/moreau_runs.hpp"
+#include "integrate/plane_friction_models.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 
 namespace saltus::integrate::moreau_lanes_test {
@@ -100,6 +101,19 @@ TEST(LaneStepper, AgreesWithTheStepperOneByOne) {
         EXPECT_LT(difference(model, starts_of(model, 32, c.spread), c.steps, 1e-3, lost), 1e-10) << c.model;
         EXPECT_EQ(lost, 0) << c.model;
     }
+}
+
+TEST(LaneStepper, AgreesOnFrictionInPlanesAndPoissonsLaw) {
+    for (const test::PlaneFrictionModel& m : test::plane_friction_models()) {
+        const model::Model model = written(m.text);
+        int lost = 0;
+        EXPECT_LT(difference(model, starts_of(model, 16, m.spread), 1000, 1e-3, lost), 1e-7) << m.name;
+        EXPECT_EQ(lost, 0) << m.name;
+    }
+    const model::Model sphere = shipped("sphere-on-plane");
+    int lost = 0;
+    EXPECT_LT(difference(sphere, starts_of(sphere, 16, 0.1), 700, 1e-3, lost), 1e-7);
+    EXPECT_EQ(lost, 0);
 }
 
 TEST(LaneStepper, AgreesOnSlidersClutchesAndCoupledMass) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "io/trajectories.hpp"
-#include "saltus/io/results/fnv1a.hpp"
+#include "saltus/base/fnv1a.hpp"
 #include "support.hpp"
 
 #if SALTUS_HDF5
@@ -315,7 +315,7 @@ void change_first(const std::string& path, const char* name, hid_t type, T value
     H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
     values.at(0) = value;
     H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-    const std::uint64_t checksum = io::fnv1a({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
+    const std::uint64_t checksum = fnv1a({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)});
     H5Awrite(sum, H5T_NATIVE_UINT64, &checksum);
     H5Aclose(sum), H5Sclose(space), H5Dclose(set), H5Fclose(file);
 }

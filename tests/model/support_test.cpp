@@ -64,6 +64,11 @@ Model with(Feature feature) {
                 "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\", \"a'\"]\nmu = 0.3\n"
                 "friction = \"contensou\"\nradius = 0.1\n";
             break;
+        case Feature::drilling_friction:
+            more =
+                "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\", \"a'\", \"x'\", \"z'\"]\nmu = 0.3\n"
+                "friction = \"rolling\"\nradii = [0.1, 0.1]\n";
+            break;
         case Feature::spatial_friction:
             more = "[[contact]]\nname = \"c\"\ngN = \"y\"\ngammaT = [\"x'\", \"z'\"]\nmu = 0.3\n";
             break;

@@ -36,10 +36,15 @@ u = { y = 3.0 }
 t_end = 100
 )toml";
 
+ensemble::Axis over(const std::string& name, std::vector<double> values) {
+    ensemble::Axis axis{name, values.front(), values.back(), static_cast<long>(values.size())};
+    axis.listed = std::move(values);
+    return axis;
+}
+
 DiagramOptions every_period(std::vector<double> values) {
     DiagramOptions options;
-    options.parameter = "Gamma";
-    options.values = std::move(values);
+    options.over = over("Gamma", std::move(values));
     options.period = [](const model::Model&) { return 2.0 * std::numbers::pi; };
     options.transient = 300;
     options.keep = 20;
@@ -107,9 +112,9 @@ TEST(Diagram, AChaoticMotionHasAPositiveExponentAndDoesNotRepeat) {
 TEST(Diagram, TheResultDoesNotDependOnTheNumberOfThreads) {
     DiagramOptions options = every_period({1.1, 1.3, 1.5, 1.7, 1.9});
     options.transient = 20;
-    options.threads = 1;
+    options.engine.threads = 1;
     const Diagram one = diagram(described(ball), options);
-    options.threads = 3;
+    options.engine.threads = 3;
     const Diagram three = diagram(described(ball), options);
     for (std::size_t k = 0; k < one.columns.size(); ++k) {
         ASSERT_EQ(one.columns[k].points.size(), three.columns[k].points.size());
@@ -130,8 +135,7 @@ f = { x = "0.3*cos(w*t)" }
 w = 1.0
 )toml";
     DiagramOptions options;
-    options.parameter = "w";
-    for (int k = 0; k <= 20; ++k) options.values.push_back(1.1 + 0.05 * k);
+    options.over = {"w", 1.1, 2.1, 21};
     options.period = [](const model::Model& m) { return 2.0 * std::numbers::pi / m.p[0]; };
     options.transient = 300;
     options.keep = 9;
@@ -165,13 +169,12 @@ FN = 1
 q = { x = 1 }
 )toml";
     DiagramOptions options;
-    options.parameter = "mu";
-    options.values = {0.1};
+    options.over = over("mu", {0.1});
     options.section = "x - 5";
     options.t_max = 100.0;
     Diagram d = diagram(described(damped), options);
     EXPECT_NE(d.columns[0].remark.find("rest"), std::string::npos) << d.columns[0].remark;
-    options.values = {0.0};
+    options.over = over("mu", {0.0});
     d = diagram(described(damped), options);
     EXPECT_NE(d.columns[0].remark.find("passes the section 0 times"), std::string::npos) << d.columns[0].remark;
     options.section = "x";

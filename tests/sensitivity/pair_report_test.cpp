@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/io/report/study_report.hpp"
 #include "sensitivity/alscher_models.hpp"
 
@@ -75,7 +76,8 @@ TEST(StudyReport, AllThreeFormsTellTheSame) {
     bead.theta = "a*cos(b*t)";
     EventStudyOptions o;
     o.t_end = 0.5;
-    o.vary = {vary_from_text("a=1e-4:1e-3:2"), vary_from_text("b=10:30:2")};
+    for (const char* const text : {"a=1e-4:1e-3:2", "b=10:30:2"})
+        o.vary.push_back(ensemble::axis_from_text(text, ensemble::AxisUse::values, "--vary"));
     const EventStudy study = study_events(io::parse_model(bead_text(bead, {}), "test"), o);
     const Json j = Json::parse(io::study_json(study));
     EXPECT_EQ(j.at("runs").size(), 4U);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/io/report/pair_report.hpp"
 #include "saltus/io/report/study_report.hpp"
 #include "sensitivity/alscher_models.hpp"
@@ -22,7 +23,8 @@ EventStudyOptions options_of(double t_end, const std::vector<std::string>& vary,
     o.t_end = t_end;
     o.method.rtol = 1e-11;
     o.method.atol = 1e-13;
-    for (const std::string& v : vary) o.vary.push_back(vary_from_text(v));
+    for (const std::string& v : vary)
+        o.vary.push_back(ensemble::axis_from_text(v, ensemble::AxisUse::values, "--vary"));
     o.threads = threads;
     return o;
 }
@@ -37,23 +39,7 @@ const EventResponse::Answer& answer(const EventStudy& study, std::size_t event, 
     throw std::logic_error("no such answer");
 }
 
-// --- ranges ----------------------------------------------------------------------------------------------------------
-
-TEST(Vary, ReadsRangesAndLists) {
-    EXPECT_EQ(vary_from_text("a=1:2:3").values, (std::vector<double>{1.0, 1.5, 2.0}));
-    EXPECT_EQ(vary_from_text("b=50:50:1").values, (std::vector<double>{50.0}));
-    EXPECT_EQ(vary_from_text("b=3,1e-2,-4").values, (std::vector<double>{3.0, 0.01, -4.0}));
-    const Vary log = vary_from_text("mu=1e-4:1e-2:3:log");
-    EXPECT_EQ(log.name, "mu");
-    EXPECT_NEAR(log.values[1], 1e-3, 1e-18);
-    EXPECT_EQ(log.values[2], 1e-2);
-}
-
-TEST(Vary, RefusesWhatIsNone) {
-    for (const char* text : {"", "a", "a=", "=1:2:3", "a=1:2", "a=1:2:0", "a=1:2:2.5", "a=1:2:3:lin", "a=0:2:3:log",
-                             "a=1:x:3", "a=1,,2", "a=nan", "a=1:2:1e9"})
-        EXPECT_NE(refusal_of([&] { vary_from_text(text); }), "accepted") << text;
-}
+// --- refusals --------------------------------------------------------------------------------------------------------
 
 TEST(Study, RefusesUnknownNamesAndNamesSetTwice) {
     const std::string text = bead_text(falling_bead, {});
@@ -263,7 +249,7 @@ TEST(StudySkeleton, WithTheSpeedOfThePlaneFixedTheLiftOffMovesAsInTheReference) 
     // Collisions and lift-offs for a·b = 1.2.
     EventStudyOptions o;
     o.t_end = 0.34;
-    o.vary = {{"a", {0.02, 0.01, 0.006}}};
+    o.vary = {ensemble::axis_from_text("a=0.02,0.01,0.006", ensemble::AxisUse::values, "--vary")};
     const EventStudy study = study_events(skeleton("hydrostatic-skeleton-edges", "K + a*cos(1.2/max(a, 1e-9)*t)"), o);
     // Rows of the reference: a, b, a b², and the events as pairs of +1 or -1 and the time.
     const Value table = reference::file("alscher")["sensitivity"]["A"]["fixed_ab_1_2"];

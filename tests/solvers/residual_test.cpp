@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "saltus/solvers/detail/residual.hpp"
+#include "saltus/solvers/friction/friction.hpp"
 
 #include "problems.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures and checkpoints of basins.
+// Pictures of basins.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,6 @@
 
 #include "saltus/io/page/basin_image.hpp"
 #include "saltus/io/page/detail/basin_png.hpp"
-#include "saltus/io/results/basin_checkpoint.hpp"
 #include "support.hpp"
 
 namespace saltus::io::basin_files_test {
@@ -166,7 +165,7 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     BasinReport r;
     r.model = "picture";
     r.coordinates = {"x"};
-    r.options.axes = {{"x", -1.0, 1.0, 3}, {"x'", -1.0, 1.0, 2}};
+    r.options.starts.axes = {{"x", -1.0, 1.0, 3}, {"x'", -1.0, 1.0, 2}};
     r.options.components = {0, 1};
     r.basin.base = 6;
     r.basin.labels.resize(3);
@@ -178,8 +177,9 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
         r.basin.sets.push_back(s);
     }
     r.basin.periods = {0.0};
-    r.basin.label = {0, 1, 2, 1, 1, 0};
-    r.basin.record.append(6, 1);
+    for (const int l : {0, 1, 2, 1, 1, 0}) r.basin.label.push_back(l);
+    r.basin.record = stability::BasinRecord({1, false});
+    r.basin.record.grow(6);
     const IndexedImage image = decoded(basin_png(r));
     constexpr int plane = 600;  // pixels of the plane; the legend stands to its right
     EXPECT_GT(image.width, plane);
@@ -210,88 +210,70 @@ TEST(BasinImage, HasTheSecondAxisUpwardsAndTheLevelSetDrawn) {
     EXPECT_EQ(with(image, {0, 0, 0}), 0);
     r.options.level.emplace();
     r.options.level->rho = 1.0;
-    r.basin.record.V = {2.0, 0.5, 2.0, 2.0, 0.5, 2.0};
-    r.basin.record.inside = {0, 1, 0, 0, 1, 0};
+    for (std::size_t k = 0; k < 6; ++k) {
+        stability::BasinMotion m;
+        m.fate = stability::Fate::rest;
+        m.inside = k % 3 == 1;
+        m.V = m.inside ? 0.5 : 2.0;
+        m.q = {0.0};
+        r.basin.record.put(k, m);
+    }
     r.basin.sets[0].low = {-0.5}, r.basin.sets[0].high = {0.25};
     const IndexedImage drawn = decoded(basin_png(r));
     EXPECT_EQ(with(drawn, {255, 255, 255}), 2 * 201 - 3);  // two lines upwards, one of them below the set
     EXPECT_NEAR(static_cast<double>(with(drawn, {0, 0, 0})), 3.0 * (0.75 * 200 + 3), 12.0);
 }
 
-/// A record of five motions of two coordinates, the second and the fifth of them done.
-stability::BasinRecord unfinished() {
-    stability::BasinRecord r;
-    r.append(5, 2);
-    r.fate[1] = stability::Fate::rest;
-    r.fate[4] = stability::Fate::undecided;
-    r.V = {0.0, -2.5, 0.0, 0.0, NAN};
-    r.q[3] = 0.1;
-    r.steps[4] = 1L << 40;
-    return r;
+/// Of a grid with 5000 x 3 points 2400 columns are drawn, both ends among them. The label is the number of the column.
+TEST(BasinImage, OfAVeryFineGridShowsSomeOfItsPoints) {
+    BasinReport r;
+    r.coordinates = {"x"};
+    r.options.starts.axes = {{"x", 0.0, 1.0, 5000}, {"x'", 0.0, 1.0, 3}};
+    r.options.components = {0, 1};
+    r.basin.base = 15000;
+    r.basin.periods = {0.0};
+    r.basin.labels.resize(3);
+    for (int row = 0; row < 3; ++row)
+        for (int column = 0; column < 5000; ++column) r.basin.label.push_back(column == 0 ? 1 : column == 4999 ? 2 : 0);
+    IndexedImage image = decoded(basin_png(r));
+    EXPECT_EQ(image.at(0, 1), 1);
+    EXPECT_EQ(image.at(1, 1), 0);
+    EXPECT_EQ(image.at(2398, 1), 0);
+    EXPECT_EQ(image.at(2399, 1), 2);
+    r.options.starts.axes[0].logarithmic = true;
+    EXPECT_FALSE(has_basin_image(r));
 }
 
-TEST(BasinCheckpoint, RestoresTheRecordAndRefusesDamagedFiles) {
-    const test::Folder folder;
-    const std::string path = folder.path().string();
-    EXPECT_FALSE(read_basin_checkpoints(path, "p", 2));
-    const stability::BasinRecord r = unfinished();
-    write_basin_checkpoint(path, {"p", "line", "there", 5}, r);
-    const auto back = read_basin_checkpoints(path, "p", 2);
-    ASSERT_TRUE(back);
-    EXPECT_EQ(back->fate, r.fate);
-    EXPECT_EQ(back->V[1], -2.5);
-    EXPECT_TRUE(std::isnan(back->V[4]));
-    EXPECT_EQ(back->q, r.q);
-    EXPECT_EQ(back->steps, r.steps);
-    const auto found = find_basin_checkpoints(path);
-    ASSERT_TRUE(found);
-    EXPECT_EQ(found->head.line, "line");
-    EXPECT_EQ(found->head.folder, "there");
-    EXPECT_EQ(found->done, 2U);
-    EXPECT_EQ(found->files, 1U);
-    const auto refusal = [&](const std::string& purpose, std::size_t n) {
-        return test::refusal_of([&] { (void)read_basin_checkpoints(path, purpose, n); });
-    };
-    EXPECT_NE(refusal("q", 2).find("another model or other options"), std::string::npos);
-    EXPECT_NE(refusal("p", 3).find("damaged"), std::string::npos);
-    const std::string whole = test::content_of(folder.file("basin.checkpoint"));
-    for (std::size_t k = 0; k < whole.size(); k += 7) {
-        std::string broken = whole;
-        broken[k] = static_cast<char>(broken[k] ^ 4);
-        folder.write("basin.checkpoint", broken);
-        EXPECT_NE(refusal("p", 2).find("damaged"), std::string::npos) << k;
-        folder.write("basin.checkpoint", whole.substr(0, k));
-        EXPECT_NE(refusal("p", 2).find("damaged"), std::string::npos) << k;
+TEST(BasinRecord, KeepsEveryNumberOfAMotion) {
+    for (const bool velocities : {false, true}) {
+        stability::BasinRecord record({2, velocities});
+        record.grow(5);
+        stability::BasinMotion m;
+        m.fate = stability::Fate::repeats;
+        m.admission = stability::Admission::moved;
+        m.inside = true;
+        m.V = NAN;
+        m.t = -2.5;
+        m.steps = std::int64_t{1} << 40;
+        m.closed = ~std::uint64_t{0};
+        m.returns = 3;
+        m.q = {0.1, -0.0};
+        m.u = {7.0, 8.0};
+        record.put(3, m);
+        const stability::BasinMotion back = record.motion(3);
+        EXPECT_EQ(record.bytes_of(back), record.bytes_of(m));
+        EXPECT_EQ(back.steps, m.steps);
+        EXPECT_EQ(back.returns, 3);
+        EXPECT_EQ(back.q, m.q);
+        EXPECT_EQ(back.u, velocities ? m.u : std::vector<double>());
+        EXPECT_EQ(record.motion(2).fate, stability::Fate::pending);
+        std::string fates;
+        record.scan(0, 5, [&](std::size_t, const stability::BasinMotion& one) {
+            fates += one.fate == stability::Fate::pending ? '-' : 'r';
+        });
+        EXPECT_EQ(fates, "---r-");
+        EXPECT_THROW(record.read(std::string(record.layout().bytes(), '\xff'), m), Error);
     }
-    remove_basin_checkpoints(path);
-    EXPECT_TRUE(folder.names().empty());
-}
-
-TEST(BasinCheckpoint, JoinsShardsAndRefusesThoseThatContradictEachOther) {
-    const test::Folder folder;
-    const std::string path = folder.path().string();
-    stability::BasinRecord r;
-    r.append(3 * ensemble::Shard::block, 1);
-    for (std::size_t k = 0; k < r.size(); ++k) {
-        r.fate[k] = stability::Fate::rest;
-        r.t[k] = r.q[k] = static_cast<double>(k);
-    }
-    const CheckpointHead head{"p", "line", "there", r.size()};
-    write_basin_checkpoint(path, head, r, {1, 2});
-    EXPECT_EQ(find_basin_checkpoints(path)->done, 2 * ensemble::Shard::block);
-    const auto half = read_basin_checkpoints(path, "p", 1);
-    EXPECT_EQ(half->fate[ensemble::Shard::block - 1], stability::Fate::rest);
-    EXPECT_EQ(half->fate[ensemble::Shard::block], stability::Fate::pending);
-    write_basin_checkpoint(path, head, r, {2, 2});
-    write_basin_checkpoint(path, head, r, {2, 3});  // of another division: says the same
-    EXPECT_EQ(find_basin_checkpoints(path)->done, r.size());
-    EXPECT_EQ(read_basin_checkpoints(path, "p", 1)->q, r.q);
-    r.q[ensemble::Shard::block] = -1.0;
-    write_basin_checkpoint(path, head, r, {2, 3});
-    EXPECT_NE(test::refusal_of([&] { (void)read_basin_checkpoints(path, "p", 1); }).find("ends otherwise"),
-              std::string::npos);
-    write_basin_checkpoint(path, {"q", "line", "there", r.size()}, r, {2, 3});
-    EXPECT_NE(test::refusal_of([&] { (void)find_basin_checkpoints(path); }).find("another model"), std::string::npos);
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ struct Beam {
 
 BasinOptions phase_plane(const model::Model& m, ensemble::Axis theta, ensemble::Axis omega) {
     BasinOptions o;
-    o.axes = {theta, omega};
+    o.starts.axes = {theta, omega};
     o.components = {2, 5};
     o.t_max = 20.0;
     o.equilibria = equilibria(m);
@@ -197,7 +197,7 @@ TEST(PhasePlane, HasBothSetsTheLevelSetAndTheBundle) {
             const std::size_t k = row * 40 + column;  // the first axis runs fastest
             const double omega = 0.2 * static_cast<double>(row);
             const double V = (0.5 + 1.0 / 6.0) * omega * omega + 10.0 * (1.0 - std::cos(theta));
-            EXPECT_NEAR(b.record.V[k], V, 1e-9);
+            EXPECT_NEAR(b.record.motion(k).V, V, 1e-9);
             if (V < c_star) ++inside;
             // Time-stepping moves an edge by about h.
             if ((left && std::abs(omega - low) < 0.05) || std::abs(omega - high) < 0.05)

@@ -27,8 +27,8 @@ model::Model shipped(const std::string& name) {
 
 BasinOptions grid(const model::Model& m, std::vector<ensemble::Axis> axes, double t_max) {
     BasinOptions o;
-    o.axes = std::move(axes);
-    for (const ensemble::Axis& a : o.axes) {
+    o.starts.axes = std::move(axes);
+    for (const ensemble::Axis& a : o.starts.axes) {
         const bool velocity = a.name.back() == '\'';
         const std::string name = velocity ? a.name.substr(0, a.name.size() - 1) : a.name;
         for (int i = 0; i < m.size(); ++i)
@@ -97,8 +97,8 @@ TEST(Basin, OfTheBeamEndsWhereTheReferenceSays) {
         if (omega != std::floor(omega)) continue;  // the starts are the whole numbers from 1 to 20
         const auto k = static_cast<std::size_t>(omega) - 1;
         EXPECT_EQ(text_of(b, k), row["ends_in"].text() + (row["k_pi"] == 2.0 ? ", theta +1*2*pi" : "")) << omega;
-        EXPECT_NEAR(b.record.q[3 * k + 2], row["theta_final"], 1e-9) << omega;
-        EXPECT_NEAR(b.record.t[k], row["t_stick"], 1e-8) << omega;
+        EXPECT_NEAR(b.record.motion(k).q[2], row["theta_final"], 1e-9) << omega;
+        EXPECT_NEAR(b.record.motion(k).t, row["t_stick"], 1e-8) << omega;
     }
     ASSERT_EQ(b.sets.size(), 2U);
     EXPECT_LT(b.sets[0].potential, b.sets[1].potential);
@@ -106,7 +106,8 @@ TEST(Basin, OfTheBeamEndsWhereTheReferenceSays) {
     o.method = integrate::Moreau{};
     const Basin stepped = basin(m, o);
     EXPECT_EQ(stepped.label, b.label);
-    for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(stepped.record.q[3 * k + 2], b.record.q[3 * k + 2], 0.1) << k + 1;
+    for (std::size_t k = 0; k < 20; ++k)
+        EXPECT_NEAR(stepped.record.motion(k).q[2], b.record.motion(k).q[2], 0.1) << k + 1;
 }
 
 TEST(Basin, FindsTheThickStableManifoldOfTheUnstableSet) {
@@ -159,23 +160,22 @@ TEST(Basin, IsTheSameForAnyNumberOfThreadsAndAfterAnInterruption) {
     const auto expect_same = [&](const Basin& b) {
         EXPECT_EQ(b.label, one.label);
         EXPECT_EQ(b.refined, one.refined);
-        EXPECT_EQ(b.record.t, one.record.t);
-        EXPECT_EQ(b.record.q, one.record.q);
-        EXPECT_EQ(b.record.steps, one.record.steps);
+        ASSERT_EQ(b.record.size(), one.record.size());
+        for (std::size_t k = 0; k < b.record.size(); ++k)
+            EXPECT_EQ(b.record.bytes_of(b.record.motion(k)), one.record.bytes_of(one.record.motion(k))) << k;
     };
     for (const int threads : {2, 5}) {
         o.threads = threads;
         expect_same(basin(m, o));
     }
     for (const std::size_t cut : {5UL, 60UL, 90UL}) {
-        BasinRecord saved;
+        const BasinRecord saved(layout_of(m, o));
         std::size_t done = 0;
         BasinOptions first = o;
-        first.save = [&](const BasinRecord& r) { saved = r; };
         first.progress = [&](std::size_t, std::size_t) { ++done; };
         first.interrupted = [&] { return done >= cut; };
-        EXPECT_FALSE(basin(m, first).complete);
-        EXPECT_GE(saved.size(), 81U);
+        EXPECT_FALSE(basin(m, first, saved).complete);
+        EXPECT_GE(saved.table().count(0, 1000), cut);
         const Basin rest = basin(m, o, saved);
         EXPECT_LT(rest.steps_now, one.steps_now);
         expect_same(rest);
@@ -192,9 +192,11 @@ TEST(Basin, InLanesIsTheSameAsOneByOne) {
         const Basin alone = basin(m, o);
         EXPECT_EQ(alone.lanes, 1);
         EXPECT_EQ(together.label, alone.label) << name;
-        EXPECT_EQ(together.record.steps, alone.record.steps) << name;
-        for (std::size_t k = 0; k < alone.record.q.size(); ++k)
-            EXPECT_NEAR(together.record.q[k], alone.record.q[k], 1e-9) << name;
+        for (std::size_t k = 0; k < alone.record.size(); ++k) {
+            const BasinMotion a = together.record.motion(k), b = alone.record.motion(k);
+            EXPECT_EQ(a.steps, b.steps) << name;
+            for (std::size_t i = 0; i < a.q.size(); ++i) EXPECT_NEAR(a.q[i], b.q[i], 1e-9) << name;
+        }
     }
 }
 
@@ -254,10 +256,11 @@ TEST(BasinLevelSet, EndsMotionsThatEnterItAndIsTestedByThoseThatStartInIt) {
     const Basin b = basin(m, o);
     std::size_t captured = 0, inside = 0;
     for (std::size_t k = 0; k < b.base; ++k) {
-        inside += b.record.inside[k] != 0 ? 1U : 0U;
-        captured += b.record.fate[k] == Fate::captured ? 1U : 0U;
-        EXPECT_EQ(b.record.inside[k] != 0, b.record.V[k] < o.level->rho);
-        EXPECT_TRUE(b.record.inside[k] == 0 || b.record.fate[k] == Fate::rest) << k;  // not by the level set itself
+        const BasinMotion one = b.record.motion(k);
+        inside += one.inside ? 1U : 0U;
+        captured += one.fate == Fate::captured ? 1U : 0U;
+        EXPECT_EQ(one.inside, one.V < o.level->rho);
+        EXPECT_TRUE(!one.inside || one.fate == Fate::rest) << k;  // not by the level set itself
     }
     EXPECT_EQ(b.inside, inside);
     EXPECT_GT(inside, 5U);
@@ -361,7 +364,7 @@ TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {
     const Basin wrong = basin(m, o);
     std::size_t elsewhere = 0;
     for (std::size_t k = 0; k < wrong.base; ++k)
-        if (wrong.record.inside[k] != 0 && text_of(wrong, k) != "E1") ++elsewhere;
+        if (wrong.record.motion(k).inside && text_of(wrong, k) != "E1") ++elsewhere;
     EXPECT_GT(elsewhere, 5U);
     EXPECT_EQ(wrong.violations, elsewhere);
     // Stopped early, a motion that has climbed out of it is a violation, another one undecided.

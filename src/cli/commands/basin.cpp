@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands/basin.hpp"
 
-#include <charconv>
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
 
 #include "cli/interrupt.hpp"
-#include "cli/progress.hpp"
-#include "saltus/base/memory.hpp"
+#include "cli/section_option.hpp"
+#include "saltus/base/fnv1a.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
-#include "saltus/integrate/moreau/moreau_kernel.hpp"
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/page/basin_image.hpp"
+#include "saltus/io/page/basin_live.hpp"
 #include "saltus/io/problem/fclib.hpp"
 #include "saltus/io/report/basin_report.hpp"
-#include "saltus/io/results/basin_checkpoint.hpp"
 #include "saltus/io/results/basin_file.hpp"
 #include "saltus/io/results/files.hpp"
-#include "saltus/io/results/fnv1a.hpp"
 #include "saltus/io/results/result_folder.hpp"
-#include "saltus/model/model.hpp"
+#include "saltus/model/build.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/orbit/orbit_states.hpp"
 #include "saltus/stability/basin/basin_capture.hpp"
+#include "saltus/stability/basin/basin_preview.hpp"
 #include "saltus/stability/certify/attractivity.hpp"
 #include "saltus/stability/certify/certificate_grade.hpp"
 
@@ -33,8 +35,6 @@ using stability::BasinOptions;
 
 namespace {
 
-/// Largest number of starts, for machines with much memory; refuse_memory says what fits.
-constexpr double max_starts = 1e9;
 /// Largest number of motions that are drawn as curves; more would cover the plane.
 constexpr int max_paths = 1000;
 /// Boxes that separate the equilibrium sets, for each combination of closed contacts. Fewer than in `saltus
@@ -42,117 +42,66 @@ constexpr int max_paths = 1000;
 constexpr long boxes_for_labels = 5000;
 /// Boxes that each search of the certificate may examine; the default of `saltus certify`.
 constexpr long certificate_budget = 20'000;
+/// basin.csv has at most so many lines; basin.h5 has all motions.
+constexpr double max_table_lines = 1e7;
 
-/// With --device auto a GPU is used from this number of starts on: to start a GPU takes about as long as so many
-/// motions on the CPU.
-constexpr std::size_t least_starts_for_gpu = 100'000;
-
-// ---- axes
-
-double number_of(const std::string& text, const char* option) {
-    double value = 0.0;
-    const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
-    const auto [end, error] = std::from_chars(begin, text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        throw Error("'" + text + "' is not a number", {option, 0, 0},
-                    std::string(option) == "--grid" ? "write --grid x=-1:1:20" : "write --box x=-1:1");
-    return value;
-}
-
-std::vector<std::string> parts(const std::string& text, char at) {
-    std::vector<std::string> list;
-    for (std::size_t begin = 0;;) {
-        const std::size_t end = text.find(at, begin);
-        list.push_back(text.substr(begin, end - begin));
-        if (end == std::string::npos) return list;
-        begin = end + 1;
-    }
-}
-
-/// Index of the coordinate x or the velocity x' among the components of (q, u).
-int component_of(const std::string& name, const model::Model& m, const char* option) {
-    const bool velocity = name.ends_with('\'');
-    const std::string coordinate = velocity ? name.substr(0, name.size() - 1) : name;
-    for (int i = 0; i < m.size(); ++i)
-        if (m.coordinates[static_cast<std::size_t>(i)] == coordinate) return velocity ? m.size() + i : i;
-    throw Error("unknown coordinate '" + coordinate + "'", {option, 0, 0}, did_you_mean(coordinate, m.coordinates));
-}
-
-/// Reads one axis: NAME=FROM:TO:COUNT of a grid, NAME=FROM:TO of a box, or NAME=VALUE.
-void add_axis(const std::string& text, const char* option, bool grid, const model::Model& m, BasinOptions& options) {
-    const std::string form = grid ? "write --grid x=-1:1:20, or x=0.5" : "write --box x=-1:1, or x=0.5";
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0) throw Error("'" + text + "' is not a range", {option, 0, 0}, form);
-    ensemble::Axis axis;
-    axis.name = text.substr(0, equals);
-    const int component = component_of(axis.name, m, option);
-    for (const ensemble::Axis& other : options.axes)
-        if (other.name == axis.name) throw Error("'" + axis.name + "' is given twice", {option, 0, 0});
-    const std::vector<std::string> values = parts(text.substr(equals + 1), ':');
-    if (values.size() != 1 && values.size() != (grid ? 3U : 2U))
-        throw Error("'" + text + "' is not a range", {option, 0, 0}, form);
-    axis.from = axis.to = number_of(values[0], option);
-    if (values.size() > 1) {
-        axis.to = number_of(values[1], option);
-        if (!(axis.from < axis.to))
-            throw Error("'" + text + "' goes from " + number_text(axis.from) + " to " + number_text(axis.to),
-                        {option, 0, 0}, "give the smaller end first");
-    }
-    if (values.size() == 3) {
-        const double n = number_of(values[2], option);
-        if (n != std::floor(n) || n < 2.0 || n > max_starts)
-            throw Error("'" + values[2] + "' is not a number of points; it must be an integer of at least 2",
-                        {option, 0, 0}, form);
-        axis.n = static_cast<long>(n);
-    }
-    options.axes.push_back(axis);
-    options.components.push_back(component);
-}
-
-/// Throws an Error if the labels and results of so many motions do not fit into memory.
-void refuse_memory(double starts, std::size_t coordinates, bool writes_files, const char* option) {
-    const auto n = static_cast<double>(coordinates);
-    const double record = 64.0 + 16.0 * n;  // bytes of a motion: BasinRecord, labels, places of rest
-    const double text =
-        writes_files ? 150.0 + 40.0 * n : 0.0;  // its line of basin.csv, its checkpoint and HDF5 columns
-    const double need = starts * (record + text), available = available_memory();
-    if (need > available)
-        throw Error(number_text(starts) + " motions need " + gibibytes(need) + " of memory, and " +
-                        gibibytes(available) + " are available",
-                    {option, 0, 0}, writes_files ? "give fewer, or omit --out" : "give fewer");
-}
+// ---- starts
 
 void choose_starts(const BasinCommand& c, const model::Model& m, BasinOptions& options) {
-    if (!c.box.empty() && !c.samples) throw Error("needs a number of samples", {"--box", 0, 0}, "add --samples 10000");
-    if (c.samples) {
+    const bool sampled = c.samples.samples || !c.samples.box.empty();
+    const char* const option = sampled ? "--box" : "--grid";
+    if (sampled) {
         if (!c.grid.empty()) throw Error("cannot be combined with --grid", {"--samples", 0, 0}, "give --box x=-1:1");
-        if (c.box.empty())
-            throw Error("needs a box to draw starts from", {"--samples", 0, 0}, "add --box x=-1:1 --box \"x'=-2:2\"");
-        if (*c.samples < 1 || static_cast<double>(*c.samples) > max_starts)
-            throw Error("samples is " + std::to_string(*c.samples) + ", it must lie between 1 and 1e9",
-                        {"--samples", 0, 0});
-        for (const std::string& text : c.box) add_axis(text, "--box", false, m, options);
-        options.samples = static_cast<std::size_t>(*c.samples);
-        options.seed = c.seed;
-        refuse_memory(static_cast<double>(*c.samples), m.coordinates.size(), !c.common.out.empty(), "--samples");
+        options.starts = sampled_starts(c.samples);
         if (c.refine > 0) throw Error("needs a grid", {"--refine", 0, 0}, "give --grid instead of --samples");
         if (c.boundary) throw Error("needs a grid", {"--boundary", 0, 0}, "give --grid instead of --samples");
-        return;
+    } else {
+        if (c.grid.empty())
+            throw Error("no starts are given", {"--grid", 0, 0},
+                        "give --grid " + m.coordinates[0] + "=-1:1:20, or --samples with --box");
+        if (c.refine < 0 || c.refine > 20)
+            throw Error("refine is " + std::to_string(c.refine) + ", it must lie between 0 and 20", {"--refine", 0, 0});
+        options.starts = gridded_starts(c.grid, option);
+        options.refine = c.refine;
+        if (c.boundary) options.boundary = positive("--boundary", *c.boundary);
     }
-    if (c.grid.empty())
-        throw Error("no starts are given", {"--grid", 0, 0},
-                    "give --grid " + m.coordinates[0] + "=-1:1:20, or --samples with --box");
-    for (const std::string& text : c.grid) add_axis(text, "--grid", true, m, options);
-    if (c.refine < 0 || c.refine > 20)
-        throw Error("refine is " + std::to_string(c.refine) + ", it must lie between 0 and 20", {"--refine", 0, 0});
+    for (const ensemble::Axis& a : options.starts.axes) {
+        options.components.push_back(axis_target(a.name, m, option).component);
+        for (const auto& [name, value] : assignments(c.common))
+            if (name == a.name)
+                throw Error("'" + name + "' is both set and varied", {option, 0, 0}, "drop one of the two");
+    }
+}
+
+/// Throws an Error with numbers if memory or disk are too small for so many motions.
+void refuse_starts(const BasinCommand& c, const model::Model& m, const BasinOptions& options) {
+    constexpr double label_bytes = 3 * 4.0;  // while labels are given, three numbers of a motion are kept
+    constexpr double refined_bytes = 24.0;   // of a point of the refined grid, in memory
+    const auto n = static_cast<double>(m.coordinates.size()), axes = static_cast<double>(options.starts.axes.size());
+    const auto record = static_cast<double>(stability::layout_of(m, options).bytes());
+    EnsembleNeeds needs;
+    needs.runs = static_cast<double>(options.starts.size());
     double points = 1.0;
-    for (const ensemble::Axis& a : options.axes) points *= static_cast<double>(a.count(c.refine));
-    if (points > max_starts)
-        throw Error("the grid has " + number_text(points) + " points, more than 1e9",
-                    {c.refine > 0 ? "--refine" : "--grid", 0, 0}, "give a coarser one");
-    refuse_memory(points, m.coordinates.size(), !c.common.out.empty(), c.refine > 0 ? "--refine" : "--grid");
-    options.refine = c.refine;
-    if (c.boundary) options.boundary = positive("--boundary", *c.boundary);
+    for (const ensemble::Axis& a : options.starts.axes) points *= static_cast<double>(a.count(options.refine));
+    if (options.refine > 0 && points > ensemble::max_runs)
+        throw Error("the grid has " + number_text(points) + " points, more than 1e9", {"--refine", 0, 0},
+                    "give a coarser one");
+    if (options.refine > 0) needs.memory += refined_bytes * points;
+    if (options.boundary > 0.0) needs.memory += label_bytes * needs.runs;
+    const double kept = ensemble::table_bytes(needs.runs, record);
+    if (c.common.out.empty()) {
+        needs.memory += kept + label_bytes * needs.runs;
+    } else {
+        const double table = needs.runs <= max_table_lines ? needs.runs * (40.0 + 20.0 * (axes + n)) : 0.0;
+        const double columns = needs.runs * (record + 16.0);  // of basin.h5
+        needs.largest_file = std::max({kept, table, columns});
+        needs.disk = kept + label_bytes * needs.runs + (c.ensemble.shard.empty() ? table + columns : 0.0);
+        const double share =
+            c.ensemble.shard.empty() ? 1.0 : 1.0 / static_cast<double>(std::max<std::size_t>(1, options.shard.of));
+        needs.disk *= share;
+        needs.largest_file *= share;
+    }
+    refuse_needs(needs, c.common.out, options.refine > 0 ? "--refine" : options.sampled() ? "--samples" : "--grid");
 }
 
 // ---- method
@@ -193,18 +142,76 @@ void choose_method(const BasinCommand& c, const model::Model& m, BasinOptions& o
     options.lanes = !c.no_lanes;
     if (options.refine > 0) text += " --refine " + std::to_string(options.refine);
     if (options.boundary > 0.0) tell("--boundary", options.boundary);
-    if (options.samples > 0)
-        text += " --samples " + std::to_string(options.samples) + " --seed " + std::to_string(c.seed);
+    if (options.sampled())
+        text +=
+            " --samples " + std::to_string(options.starts.samples) + " --seed " + std::to_string(options.starts.seed);
+    if (!c.period.empty()) text += " --period " + c.period;
+    if (!c.section.empty()) text += " --section " + c.section;
+    if (options.repeats) text += " --multiple " + std::to_string(options.repeats->max_returns);
     for (const auto& [set, value] : assignments(c.common)) text += " --set " + set + "=" + value;
 }
 
-/// Text that identifies a computation: hash of the model file, assignments, axes and all options that affect labels. A
-/// checkpoint is continued only if its text is the same.
-std::string purpose_of(const io::ModelFile& file, const BasinOptions& options, const std::string& text) {
-    std::string purpose = "saltus " + library_version() + " " + std::to_string(io::fnv1a(file.text)) + " " + text;
-    for (const ensemble::Axis& a : options.axes)
-        purpose += " " + a.name + "=" + number_text(a.from) + ":" + number_text(a.to) + ":" + std::to_string(a.n);
+/// --period and --section: motions that repeat are labelled by the orbit that they reach.
+void choose_orbits(const BasinCommand& c, const model::Model& m, BasinOptions& options) {
+    if (c.period.empty() && c.section.empty()) return;
+    if (!c.period.empty() && !c.section.empty())
+        throw Error("cannot be combined with --section", {"--period", 0, 0},
+                    "give --period for a model that depends on time, otherwise --section");
+    if (c.section.empty() == m.autonomous)
+        throw Error(m.autonomous ? "the model does not depend on time" : "the model depends on time",
+                    {m.autonomous ? "--period" : "--section", 0, 0},
+                    m.autonomous ? "give --section \"x = 0\"" : "give the period of the excitation with --period");
+    constexpr int most = 64;  // each motion keeps three times as many states
+    if (c.multiple < 1 || c.multiple > most)
+        throw Error("multiple is " + std::to_string(c.multiple) + ", it must lie between 1 and 64",
+                    {"--multiple", 0, 0});
+    stability::BasinRepeats repeats;
+    repeats.max_returns = c.multiple;
+    orbit::Options search;
+    search.interrupted = interrupt_asked;
+    if (!c.period.empty()) {
+        positive("--period", value_of_parameters(m, c.period, "--period"));
+        repeats.period = [text = c.period](const model::Model& model) {
+            return value_of_parameters(model, text, "--period");
+        };
+    } else {
+        repeats.section = search.section = section_expression(m, c.section);
+        search.search_time = end_time("--t-max", c.t_max, m, c.common.model);
+    }
+    repeats.find = [search, period = repeats.period](const model::Model& model, const trajectory::State& state,
+                                                     int returns) -> std::optional<stability::BasinOrbit> {
+        orbit::Options o = search;
+        if (period) o.period = period(model);
+        const std::optional<orbit::OrbitStates> found = orbit::stable_orbit_near(model, o, state, returns);
+        if (!found) return {};
+        return stability::BasinOrbit{
+            {}, found->period, found->returns, found->energy, found->largest_multiplier, found->points, found->range,
+            0};
+    };
+    options.repeats = std::move(repeats);
+}
+
+/// The model with other parameters.
+void choose_parameters(const io::LoadedModel& loaded, BasinOptions& options) {
+    if (!options.varies_parameters()) return;
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < options.components.size(); ++k)
+        if (options.components[k] < 0) names.push_back(options.starts.axes[k].name);
+    options.model_at = [&loaded, names](std::span<const double> values) {
+        model::BuildOptions build = loaded.build;
+        for (std::size_t k = 0; k < names.size(); ++k) build.set.emplace_back(names[k], number_text(values[k]));
+        return std::make_shared<const model::Model>(model::build(loaded.file.description, build));
+    };
+}
+
+/// Text that identifies a computation: the model file, assignments, axes and all options that affect labels. A table of
+/// motions is continued only if its text is the same.
+std::string purpose_text(const io::ModelFile& file, const BasinOptions& options, const std::string& text) {
+    std::string purpose = "saltus " + library_version() + " basin " + std::to_string(fnv1a(file.text)) + " " + text;
+    for (const ensemble::Axis& a : options.starts.axes)
+        purpose += " " + to_text(a, options.sampled() ? ensemble::AxisUse::box : ensemble::AxisUse::grid);
     if (options.level) purpose += " V<" + number_text(options.level->rho) + "+" + number_text(options.level->reference);
+    if (options.device) purpose += " --device " + ensemble::to_string(options.device->kind);
     return purpose;
 }
 
@@ -227,102 +234,84 @@ void certify(const io::LoadedModel& loaded, BasinOptions& options, std::vector<s
     warnings.push_back(why);
 }
 
-const char* const partial_table = "basin-partial.csv";  // the lines of basin.csv that exist after an interrupt
+// ---- files
 
-void add_files(io::ResultFolder& folder, const io::BasinReport& report, bool quiet) {
-    folder.add("basin.csv", io::basin_csv(report));
+// What exists while a run proceeds, and after an interrupt; a complete run removes them.
+const char* const partial_table = "basin-partial.csv";
+const char* const partial_picture = "basin-partial.png";
+const char* const partial_page = "basin-partial.html";
+
+void write_table(const io::BasinReport& report, io::Starts starts, int descriptor, const std::string& path) {
+    io::basin_csv(report, starts, [&](std::string_view piece) {
+        if (const int error = io::write_all(descriptor, piece); error != 0)
+            throw Error(std::generic_category().message(error), {path, 0, 0}, "check the disk");
+    });
+}
+
+void add_files(io::ResultFolder& folder, const io::BasinReport& report, const BasinCommand& c) {
+    if (static_cast<double>(report.basin.base) <= max_table_lines)
+        folder.add("basin.csv", [&](int descriptor) {
+            write_table(report, io::Starts::all, descriptor, folder.path() + "/basin.csv");
+        });
+    else if (!c.common.quiet)
+        std::fprintf(stderr, "saltus: basin.csv is not written for more than 1e7 starts; basin.h5 has them\n");
     if (const std::string points = io::boundary_csv(report); !points.empty()) folder.add("basin-boundary.csv", points);
     if (io::has_basin_image(report)) {
         folder.add("basin.png", io::basin_png(report));
         folder.add("basin.svg", io::basin_svg(report));
     }
     if (io::has_hdf5())
-        io::add_basin(folder, "basin.h5", report);
-    else if (!quiet)
+        io::add_basin(folder, "basin.h5", report,
+                      c.virtual_parts ? ensemble::division_of(c.common.out, "basin") : std::nullopt);
+    else if (!c.common.quiet)
         std::fprintf(stderr, "saltus: basin.h5 is not written because Saltus was built without HDF5\n");
     folder.add("basin.json", io::basin_json(report, io::Timing::left_out));
 }
 
-/// Chooses the device of --device. Motions that no kernel can make run on the CPU, and a warning says why.
-void choose_device(const BasinCommand& c, const model::Model& m, BasinOptions& options,
-                   std::vector<std::string>& warnings) {
-    const std::string name = c.device == "threads" ? "cpu" : c.device;
-    if (name == "cpu") return;
-    if (name != "auto" && name != "cuda" && name != "opencl")
-        throw Error("unknown device '" + name + "'", {"--device", 0, 0}, "allowed are auto, cpu, cuda and opencl");
-    const std::size_t starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
-    if (name == "auto" && (starts < least_starts_for_gpu || !std::holds_alternative<integrate::Moreau>(options.method)))
-        return;
-    const ensemble::DevicesFound found = ensemble::find_devices();
-    std::vector<const ensemble::Device*> fitting;
-    for (const ensemble::Device& d : found.devices)
-        if (ensemble::to_string(d.kind) == (name == "auto" ? "cuda" : name)) fitting.push_back(&d);
-    if (fitting.empty()) {
-        if (name == "auto") return;
-        throw Error("there is no such device", {"--device " + name, 0, 0},
-                    found.missing.empty() ? "see `saltus devices`" : listing(found.missing, "and"));
+/// Picture and page of the motions so far, written again and again while a run proceeds.
+class LivePicture {
+public:
+    LivePicture(const model::Model& m, const io::BasinReport& report, std::string folder)
+        : folder_(std::move(folder)), preview_(m, report.options), report_(report) {
+        report_.options = preview_.options();
     }
-    const auto* moreau = std::get_if<integrate::Moreau>(&options.method);
-    const std::string why = moreau == nullptr ? "kernels make Moreau's steps, not event-driven motions"
-                                              : integrate::moreau::kernel_refusal(m, *moreau, options.t_max);
-    if (!why.empty()) {
-        warnings.push_back("the motions run on the CPU and not on the device: " + why);
-        return;
-    }
-    // One rank uses one device.
-    const std::size_t rank = options.ranks != nullptr ? static_cast<std::size_t>(options.ranks->rank()) : 0;
-    const ensemble::Device& device = *fitting[rank % fitting.size()];
-    if (name == "auto") {  // a device that fails is an error only if it was asked for
-        try {
-            const auto kernel = integrate::moreau::emit_motion_kernel(m, *moreau, {});
-            (void)ensemble::compile_kernel(device, kernel.text, integrate::moreau::MotionKernel::name);
-        } catch (const Error& e) {
-            warnings.push_back("the motions run on the CPU and not on the device: " + std::string(e.what()));
-            return;
-        }
-    }
-    options.device = device;
-}
 
-/// The part "2/3" of --shard.
-ensemble::Shard shard_of(const std::string& text) {
-    if (text.empty()) return {};
-    const std::size_t slash = text.find('/');
-    const auto number = [&](std::string_view digits) {
-        std::size_t value = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
-    };
-    ensemble::Shard shard{0, 0};
-    if (slash != std::string::npos) {
-        shard.index = number(std::string_view(text).substr(0, slash));
-        shard.of = number(std::string_view(text).substr(slash + 1));
+    void add(std::size_t motion, const stability::BasinMotion& m) {
+        preview_.add(motion, m);
+        ++done_;
     }
-    if (shard.index < 1 || shard.index > shard.of)
-        throw Error("'" + text + "' is no part", {"--shard", 0, 0}, "write --shard 1/3, 2/3 or 3/3");
-    return shard;
-}
+    void look(std::size_t done, std::size_t of) {
+        if (Clock::now() < next_) return;
+        const Clock::time_point begin = Clock::now();
+        report_.basin = preview_.look();
+        const bool picture = io::has_basin_image(report_);
+        if (picture) io::write_file(folder_, partial_picture, io::basin_png(report_));
+        io::write_file(folder_, partial_page,
+                       io::basin_live_page(report_, preview_.seen(), done, of, picture ? partial_picture : ""));
+        // The picture takes a twentieth of the time at most.
+        constexpr int pause = 20;
+        next_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(1), pause * (Clock::now() - begin));
+    }
 
-/// What a run of one part tells: the motions are in its file, the labels come when all parts are joined.
-void deliver_shard(const BasinCommand& c, const io::BasinReport& report) {
-    const ensemble::Shard& shard = report.options.shard;
-    std::size_t starts = 0, done = 0;
-    for (std::size_t k = 0; k < report.basin.record.size(); ++k) {
-        if (!shard.contains(k)) continue;
-        ++starts;
-        if (report.basin.record.fate[k] != stability::Fate::pending) ++done;
-    }
-    if (c.common.json)
-        print_document(io::shard_json(report, starts, done));
-    else if (!c.common.quiet)
-        print("part " + c.shard + ": " + std::to_string(done) + " of " + std::to_string(starts) +
-              " motions\nall parts together: saltus merge " + c.common.out + "\n");
+private:
+    using Clock = std::chrono::steady_clock;
+
+    std::string folder_;
+    stability::BasinPreview preview_;
+    io::BasinReport report_;
+    std::size_t done_ = 0;
+    Clock::time_point next_ = Clock::now() + std::chrono::seconds(1);
+};
+
+void remove_partial_files(const std::string& folder) {
+    std::error_code ignored;
+    for (const char* const name : {partial_table, partial_picture, partial_page})
+        std::filesystem::remove(std::filesystem::path(folder) / name, ignored);
 }
 
 }  // namespace
 
 int basin(const BasinCommand& c) {
-    const std::unique_ptr<ensemble::Ranks> ranks = ensemble::join_ranks();
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     io::BasinReport report;
@@ -330,84 +319,85 @@ int basin(const BasinCommand& c) {
     report.coordinates = m.coordinates;
     BasinOptions& options = report.options;
     choose_starts(c, m, options);
+    choose_orbits(c, m, options);
     choose_method(c, m, options, report.options_text);
+    choose_parameters(loaded, options);
+    EnsembleRun run(c.ensemble, c.common, "basin", options.starts.size());
     options.threads = c.common.threads;
-    options.shard = shard_of(c.shard);
-    const bool whole = options.shard.whole();
+    options.shard = run.shard();
+    refuse_starts(c, m, options);
     if (c.paths < 0 || c.paths > max_paths)
         throw Error("paths is " + std::to_string(c.paths) + ", it must lie between 0 and 1000", {"--paths", 0, 0});
-    if (c.resume && c.common.out.empty())
-        throw Error("needs the result folder with the checkpoint", {"--resume", 0, 0},
-                    "give --out DIR of the first run");
-    if (!c.shard.empty() && c.common.out.empty())
-        throw Error("needs a folder for the part", {"--shard", 0, 0}, "give --out DIR, the same one for all parts");
-    if (!whole && !c.common.report.empty())
-        throw Error("a part has no page", {"--report", 0, 0}, "join the parts, then run `saltus report`");
-    // Parts may run at the same time, each with a file of its own, so that none of them locks the folder.
-    const bool first_rank = ranks == nullptr || ranks->rank() == 0;
-    const auto out = whole && first_rank ? open_results(c.common, "basin", {c.common.model}) : nullptr;
-    if (!whole && first_rank) io::make_folder(c.common.out);
+    if (c.virtual_parts && (options.refine > 0 || options.boundary > 0.0))
+        throw Error("cannot be combined with --refine or --boundary", {"--virtual", 0, 0},
+                    "their motions are in no part; merge without --virtual");
+    if (c.virtual_parts && (!io::has_hdf5() || !ensemble::division_of(c.common.out, "basin")))
+        throw Error(io::has_hdf5() ? "the parts in this folder are not all parts of one division"
+                                   : "virtual datasets need HDF5",
+                    {c.common.out, 0, 0}, "merge without --virtual");
+    const auto out = run.open_results("basin", {c.common.model});
     listen_for_interrupts();
     stability::EquilibriaOptions search;
     search.interrupted = interrupt_asked;
     search.max_boxes = boxes_for_labels;
-    options.equilibria = stability::equilibria(m, search);
-    report.warnings = options.equilibria->warnings;
-    if (options.equilibria->status == stability::SearchStatus::interrupted)
-        report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
-    if (!c.no_certify && !interrupt_asked()) certify(loaded, options, report.warnings);
-    options.ranks = ranks.get();
-    choose_device(c, m, options, report.warnings);
-    io::CheckpointHead head;
-    head.purpose = purpose_of(loaded.file, options, report.options_text);
-    if (options.device) head.purpose += " --device " + ensemble::to_string(options.device->kind);
-    head.line = c.common.line;
-    head.folder = std::filesystem::current_path().string();
-    head.starts = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
-    stability::BasinRecord record;
-    // Without the level set, which an interrupt has left out, the motions would be those of another task.
-    if (!c.common.out.empty() && !interrupt_asked() && first_rank) {
-        if (c.resume) {
-            auto earlier = io::read_basin_checkpoints(c.common.out, head.purpose, m.coordinates.size());
-            if (earlier) record = std::move(*earlier);
-        }
-        options.save = [&](const stability::BasinRecord& r) {
-            io::write_basin_checkpoint(c.common.out, head, r, options.shard);
-        };
+    if (options.varies_parameters()) {
+        if (!options.sampled()) options.search = search;
+    } else {
+        options.equilibria = stability::equilibria(m, search);
+        // Of a model that depends on time, orbits are labels.
+        if (!options.repeats || m.autonomous) report.warnings = options.equilibria->warnings;
+        if (options.equilibria->status == stability::SearchStatus::interrupted)
+            report.warnings.push_back("the search for equilibrium sets did not end: " + interrupt_reason());
+        if (!c.no_certify && !interrupt_asked()) certify(loaded, options, report.warnings);
     }
+    options.ranks = run.ranks();
+    options.device = chosen_device(
+        c.ensemble, options.starts.size(), run.ranks(),
+        [&]() -> std::string {
+            if (options.varies_parameters()) return "a kernel has one set of parameters";
+            if (options.repeats) return "kernels do not recognise motions that repeat";
+            return stability::device_refusal(m, options.method, options.t_max);
+        },
+        [&](const ensemble::Device& device) { stability::compile_for_device(m, options.method, device); },
+        report.warnings);
+    options.folder = out ? out->temporary() : std::string();
     options.interrupted = interrupt_asked;
-    {
-        std::optional<Progress> progress;
-        std::size_t total = 0;
-        options.progress = [&](std::size_t done, std::size_t of) {
-            if (!progress || of != total) {
-                total = of;
-                progress.emplace(static_cast<double>(done - 1), static_cast<double>(of), !c.common.quiet && first_rank);
-            }
-            progress->at(static_cast<double>(done));
-        };
-        report.basin = stability::basin(m, options, std::move(record));
-    }
-    if (!first_rank) return done;
+    const stability::BasinRecord::Layout layout = stability::layout_of(m, options);
+    // Without the level set, which an interrupt has left out, the motions would be those of another task.
+    const bool keeps = !c.common.out.empty() && run.leads() && !interrupt_asked();
+    const auto table = keeps ? run.open_table(purpose_text(loaded.file, options, report.options_text), layout.bytes())
+                             : std::make_shared<ensemble::Table>(layout.bytes());
+    std::optional<LivePicture> live;
+    if (keeps && run.whole()) live.emplace(m, report, c.common.out);
+    std::size_t made = 0;
+    options.stored = [&](std::size_t motion, const stability::BasinMotion& one) {
+        ++made;
+        if (live) live->add(motion, one);
+    };
+    const auto show = run.progress();
+    options.progress = [&](std::size_t done, std::size_t of) {
+        show(done, of);
+        if (live) live->look(done, of);
+    };
+    report.basin = stability::basin(m, options, stability::BasinRecord(layout, table));
+    if (!run.leads()) return done;
+    if (!run.whole()) return run.deliver_part(*table, m.name, made);
     const stability::Basin& b = report.basin;
-    if (!whole) {
-        deliver_shard(c, report);
-        return b.complete ? done : interrupted;
-    }
     if (c.paths > 0 && b.complete) {
         report.paths = stability::phase_paths(m, options, b, c.paths);
         if (report.paths.empty())
             report.warnings.emplace_back("there are no curves of motions: the starts do not form a plane of two axes");
     }
     deliver(c.common, b.complete ? out.get() : nullptr,
-            {[&](io::ResultFolder& folder) { add_files(folder, report, c.common.quiet); },
-             [&] { return io::basin_json(report); }, [&] { return io::basin_text(report); }});
+            {[&](io::ResultFolder& folder) { add_files(folder, report, c); }, [&] { return io::basin_json(report); },
+             [&] { return io::basin_text(report); }});
     if (out && b.complete) {
-        io::remove_basin_checkpoints(c.common.out);
-        std::error_code ignored;
-        std::filesystem::remove(std::filesystem::path(c.common.out) / partial_table, ignored);
-    } else if (out && options.save) {  // beside the checkpoint, for a look at what exists
-        io::write_file(c.common.out, partial_table, io::basin_csv(report, io::Starts::computed));
+        run.remove_tables();
+        remove_partial_files(c.common.out);
+    } else if (out && keeps) {  // beside the table of the motions, for a look at what exists
+        io::write_file(c.common.out, partial_table, [&](int descriptor) {
+            write_table(report, io::Starts::computed, descriptor, c.common.out + "/" + partial_table);
+        });
     }
     return b.complete ? done : interrupted;
 }

@@ -23,7 +23,7 @@ namespace saltus::cli {
 namespace {
 
 int compare_penalty(const CompareCommand& c) {
-    const sensitivity::Vary stiffness = control::penalty_from_text(c.penalty);
+    const ensemble::Axis stiffness = control::penalty_from_text(c.penalty);
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     control::PenaltyLimitOptions o;

@@ -9,13 +9,13 @@
 #include "cli/progress.hpp"
 #include "cli/section_option.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/orbit/diagram_report.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/orbit/diagram.hpp"
-#include "saltus/sensitivity/study/event_study.hpp"
 
 namespace saltus::cli {
 
@@ -25,18 +25,15 @@ orbit::DiagramOptions diagram_options(const DiagramCommand& c, const io::LoadedM
     const model::Model& m = loaded.model;
     orbit::DiagramOptions options;
     if (c.over.empty()) throw Error("the parameter to vary is not given", {"--over", 0, 0}, "write --over A=0.1:2:200");
-    sensitivity::Vary vary;
-    try {
-        vary = sensitivity::vary_from_text(c.over);
-    } catch (const Error& e) {
-        throw Error(e.message(), {"--over", 0, 0}, "write --over NAME=FROM:TO:COUNT, or NAME=VALUE,VALUE,...");
-    }
-    std::vector<std::string> names;
-    for (const model::Parameter& p : m.settings->parameters) names.push_back(p.name);
-    if (std::find(names.begin(), names.end(), vary.name) == names.end())
-        throw Error("unknown parameter '" + vary.name + "'", {"--over", 0, 0}, did_you_mean(vary.name, names));
-    options.parameter = vary.name;
-    options.values = vary.values;
+    options.over = ensemble::axis_from_text(c.over, ensemble::AxisUse::values, "--over");
+    (void)axis_target(options.over.name, m, "--over");
+    for (const auto& [name, value] : assignments(c.common))
+        if (name == options.over.name)
+            throw Error("'" + name + "' is both set and varied", {"--over", 0, 0}, "drop one of the two");
+    constexpr long most_values = 1'000'000;  // their points are held in memory
+    if (options.over.n > most_values)
+        throw Error("the diagram has " + std::to_string(options.over.n) + " values, more than 1e6", {"--over", 0, 0},
+                    "give fewer values");
     options.build = loaded.build;
     if (c.period.empty() == c.section.empty())
         throw Error("points of the motion are taken once in a period or on a section", {"--period", 0, 0},
@@ -59,10 +56,8 @@ orbit::DiagramOptions diagram_options(const DiagramCommand& c, const io::LoadedM
     options.transient = c.transient;
     options.keep = c.keep;
     options.exponents = c.exponents;
-    options.threads = c.common.threads;
     if (c.rtol) options.method.rtol = positive("--rtol", *c.rtol);
     if (c.atol) options.method.atol = positive("--atol", *c.atol);
-    options.interrupted = interrupt_asked;
     return options;
 }
 
@@ -78,57 +73,59 @@ const char* sweep_name(orbit::Sweep sweep) {
     return sweep == orbit::Sweep::restart ? "restart" : sweep == orbit::Sweep::up ? "up" : "down";
 }
 
-constexpr const char* diagram_name = "diagram.json";
-std::string diagram_file(const DiagramCommand& c) { return c.common.out + "/" + diagram_name; }
-
-/// The document of the interrupted run that --resume continues.
-std::string earlier_document(const DiagramCommand& c, const std::vector<orbit::Sweep>& sweeps) {
-    if (c.common.out.empty())
-        throw Error("needs the result folder of the interrupted run", {"--resume", 0, 0}, "give --out");
-    if (!c.section.empty() && sweeps.front() != orbit::Sweep::restart)
-        throw Error("a sweep with --section cannot be resumed", {"--resume", 0, 0},
-                    "the end of each motion is not stored; run it without --resume");
-    std::optional<std::string> document = io::read_result(c.common.out, diagram_name);
-    if (!document) throw Error("cannot be read", {diagram_file(c), 0, 0}, "run the command without --resume first");
-    return std::move(*document);
-}
-
 }  // namespace
 
 int diagram(const DiagramCommand& c) {
     const io::LoadedModel loaded = load(c.common);
     orbit::DiagramOptions options = diagram_options(c, loaded);
     const std::vector<orbit::Sweep> sweeps = sweeps_of(c.sweep);
-    const std::string identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + c.common.line;
-    const std::string earlier = c.resume ? earlier_document(c, sweeps) : "";
-    const auto out = open_results(c.common, "diagram", {c.common.model});
-    listen_for_interrupts();
+    const auto count = static_cast<std::size_t>(options.over.n);
+    if (sweeps.front() != orbit::Sweep::restart && !c.ensemble.shard.empty())
+        throw Error("a sweep goes from value to value", {"--shard", 0, 0}, "use --sweep restart, or omit --shard");
     io::DiagramReport report;
     report.exponents = c.exponents;
-    report.identity = identity;
+    report.identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + c.common.line;
     report.warnings = loaded.model.warnings;
-    const auto values = static_cast<double>(options.values.size());
-    Progress progress(0.0, values * static_cast<double>(sweeps.size()), !c.common.quiet);
+    EnsembleRun run(c.ensemble, c.common, "diagram", count);
+    (void)chosen_device(
+        c.ensemble, count, run.ranks(),
+        [] { return std::string("no kernel locates the points of a diagram by the event-driven method"); },
+        [](const auto&) {}, report.warnings);
+    const auto out = run.open_results("diagram", {c.common.model});
+    listen_for_interrupts();
+    options.engine = {c.common.threads, run.ranks(), interrupt_asked};
+    options.shard = run.shard();
+    const std::string purpose = purpose_of(loaded.file.text, c.common, "");
+    const auto values = static_cast<double>(count);
+    Progress progress(0.0, values * static_cast<double>(sweeps.size()), !c.common.quiet && run.leads());
+    std::size_t made = 0;
+    std::shared_ptr<ensemble::Table> table;
     for (std::size_t k = 0; k < sweeps.size(); ++k) {
         options.sweep = sweeps[k];
-        options.known.clear();
-        if (!earlier.empty())
-            options.known = io::read_diagram_columns(earlier, sweep_name(sweeps[k]), identity, diagram_file(c));
-        options.progress = [&](std::size_t done) {
+        const std::string name = sweeps[k] == orbit::Sweep::restart ? "" : std::string("-") + sweep_name(sweeps[k]);
+        table = run.open_table(purpose + name, 0, name);
+        options.table = table.get();
+        options.progress = [&](std::size_t done, std::size_t) {
+            ++made;
             progress.at(values * static_cast<double>(k) + static_cast<double>(done));
         };
         report.parts.push_back({sweep_name(sweeps[k]), orbit::diagram(loaded.file.description, options)});
     }
+    if (!run.leads()) return done;
+    if (!run.whole()) return run.deliver_part(*table, loaded.model.name, made);
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::diagram_json(report), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
-                 folder.add(diagram_name, json());
+                 folder.add("diagram.json", json());
                  folder.add("diagram.csv", io::diagram_points_csv(report));
                  folder.add("diagram-values.csv", io::diagram_columns_csv(report));
              },
              json, [&] { return io::diagram_text(report); }});
-    return cut_short ? interrupted : done;
+    if (cut_short) return interrupted;
+    for (const orbit::Sweep s : sweeps)
+        run.remove_tables(s == orbit::Sweep::restart ? "" : std::string("-") + sweep_name(s));
+    return done;
 }
 
 }  // namespace saltus::cli

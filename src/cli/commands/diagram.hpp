@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/command.hpp"
+#include "cli/ensemble_options.hpp"
 
 namespace saltus::cli {
 
@@ -16,7 +16,7 @@ struct DiagramCommand {
     int transient = 100, keep = 50;  ///< points that are dropped and kept
     std::string sweep = "restart";   ///< restart, up, down or both
     bool exponents = false;
-    bool resume = false;          ///< take over the finished values in the folder of --out
+    EnsembleOptions ensemble;
     std::optional<double> t_max;  ///< with a section: the longest motion of one value
     std::optional<double> rtol, atol;
 };

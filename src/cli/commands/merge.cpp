@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "saltus/base/error.hpp"
-#include "saltus/io/results/basin_checkpoint.hpp"
+#include "saltus/ensemble/table.hpp"
 #include "saltus/io/results/provenance.hpp"
 
 namespace saltus::cli {
@@ -25,25 +25,29 @@ void go_where_the_model_is(const std::string& model, const std::string& folder) 
 
 }  // namespace
 
-/// The whole command is run again, as if it had been interrupted after its last motion: it finds all motions in the
-/// folder, refines and labels them, and writes the results.
+/// The whole command is run again, as if it had been interrupted after its last run: it finds all runs in the folder,
+/// refines and labels a basin, and writes the results.
 int merge(const MergeCommand& c) {
-    const auto found = io::find_basin_checkpoints(c.folder);
+    const auto found = ensemble::find_tables(c.folder);
     if (!found)
-        throw Error("there are no parts of a basin", {c.folder, 0, 0},
+        throw Error("there are no parts of a run", {c.folder, 0, 0},
                     "compute them by `saltus basin ... --shard 1/3 --out " + c.folder + "`");
-    if (found->done < found->head.starts)
-        throw Error(std::to_string(found->head.starts - found->done) + " of " + std::to_string(found->head.starts) +
-                        " motions are in none of the " + std::to_string(found->files) + " parts",
+    if (found->done < found->head.runs)
+        throw Error(std::to_string(found->head.runs - found->done) + " of " + std::to_string(found->head.runs) +
+                        " runs are in none of the " + std::to_string(found->files) + " parts",
                     {c.folder, 0, 0}, "repeat the missing parts with --resume, or run the command without --shard");
     std::vector<std::string> words = io::split_words(found->head.line);
-    if (words.size() < 3 || words[0] != "saltus" || words[1] != "basin")
-        throw Error("the parts do not say how they were computed", {c.folder, 0, 0});
+    const bool known = words.size() > 2 && words[0] == "saltus" &&
+                       (words[1] == "basin" || words[1] == "simulate" || words[1] == "diagram");
+    if (!known) throw Error("the parts do not say how they were computed", {c.folder, 0, 0});
     words.erase(words.begin());
     const std::string folder = fs::absolute(c.folder).string();
     for (const std::string& word : words)
         if (word.ends_with(".toml")) go_where_the_model_is(word, found->head.folder);
     for (const std::string& word : {std::string("--resume"), std::string("--out"), folder}) words.push_back(word);
+    if (c.virtual_parts && words[0] != "basin")
+        throw Error("is for the parts of a basin", {"--virtual", 0, 0}, "merge without --virtual");
+    if (c.virtual_parts) words.emplace_back("--virtual");
     if (c.json) words.emplace_back("--json");
     if (c.quiet) words.emplace_back("--quiet");
     if (c.threads > 0) {

@@ -49,6 +49,7 @@ orbit::Options orbit_options(const OrbitCommand& c, const model::Model& m) {
             trajectory::State{0.0, {values.begin(), values.begin() + n}, {values.begin() + n, values.end()}};
     }
     options.interrupted = interrupt_asked;
+    options.threads = c.common.threads;
     return options;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/ensemble_options.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
 #include "saltus/base/text.hpp"
@@ -143,20 +144,14 @@ void compare_perturbed(const SensitivityCommand& c, const Question& q, io::Sensi
 
 void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
     sensitivity::EventStudyOptions options;
-    for (const std::string& text : c.vary) {
-        options.vary.push_back(sensitivity::vary_from_text(text));
-        for (std::size_t k = 0; k + 1 < options.vary.size(); ++k)
-            if (options.vary[k].name == options.vary.back().name)
-                throw Error("'" + options.vary.back().name + "' is varied twice", {"--vary", 0, 0},
-                            "remove one of them");
-    }
+    options.vary = gridded_starts(c.vary, "--vary").axes;
     const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
     if (method == nullptr)
         throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "use --method event, or omit --vary");
     set_run(c, q, *method, options);
-    std::size_t runs = 1;
-    for (const sensitivity::Vary& v : options.vary) runs *= v.values.size();
-    Progress progress(0.0, static_cast<double>(runs), !c.common.quiet);
+    double runs = 1.0;
+    for (const ensemble::Axis& a : options.vary) runs *= static_cast<double>(a.n);
+    Progress progress(0.0, runs, !c.common.quiet);
     options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
     report.study = sensitivity::study_events(q.description, options);
 }

@@ -37,6 +37,21 @@ using trajectory::Trajectory;
 namespace {
 
 constexpr const char* model_name = "model.toml";  // the copy of the model file
+constexpr long default_rows = 1001;               // of states.csv
+
+int rows_of(const SimulateCommand& c) { return static_cast<int>(c.random.samples.value_or(default_rows)); }
+
+/// Options that say something about many runs only.
+void refuse_for_one_motion(const SimulateCommand& c) {
+    const auto refuse = [](bool given, const char* option) {
+        if (given)
+            throw Error("is for many runs", {option, 0, 0}, "give --vary NAME=FROM:TO:COUNT, or --samples with --box");
+    };
+    refuse(!c.ask.empty(), "--ask");
+    refuse(!c.ensemble.shard.empty(), "--shard");
+    refuse(c.ensemble.resume, "--resume");
+    refuse(c.ensemble.device != "auto" && c.ensemble.device != "cpu", "--device");
+}
 
 /// Ends a run whose motion stays in memory before the memory is used up, so that what exists can be written.
 class MemoryWatch {
@@ -106,7 +121,7 @@ void add_files(io::ResultFolder& folder, const SimulateCommand& c, const io::Mod
     if (!io::has_hdf5() && !c.common.quiet)
         std::fprintf(stderr, "saltus: %s is not written because Saltus was built without HDF5\n", io::trajectory_name);
     if (!c.section.empty()) folder.add("section.csv", io::section_csv(t.coordinates, results.section));
-    files.write(t, t_end, results.balance, results.summary, results.resume, c.samples,
+    files.write(t, t_end, results.balance, results.summary, results.resume, rows_of(c),
                 results.curves ? &*results.curves : nullptr);
 }
 
@@ -181,7 +196,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
         if (results.not_written) return;
         try {
             files.add(part, with_balance ? account.add(part) : LyapunovBalance{});
-            if (!c.common.out.empty() && !has_outputs) disk.look(files.sizes(c.samples));
+            if (!c.common.out.empty() && !has_outputs) disk.look(files.sizes(rows_of(c)));
         } catch (const Error& e) {
             const Place place{c.common.out.empty() ? e.place().file : c.common.out, 0, 0};
             results.not_written = Error(e.message(), place, e.remedy());
@@ -202,7 +217,7 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
     if (has_outputs) {
         if (!c.common.out.empty()) {
             integrate::OutputCourse course(m, t);
-            results.curves = io::output_curves(t, c.samples, course, m);
+            results.curves = io::output_curves(t, rows_of(c), course, m);
         }
         integrate::MotionPart part;
         part.start = t.start;
@@ -232,17 +247,19 @@ Trajectory run(const SimulateCommand& c, const io::LoadedModel& loaded, const Pl
 }  // namespace
 
 int simulate(const SimulateCommand& c) {
-    if (!c.vary.empty() || !c.solve_for.empty() || !c.target.empty()) {
+    if (!c.vary.empty() || !c.random.box.empty() || !c.solve_for.empty() || !c.target.empty()) {
         if (!c.section.empty())
-            throw Error("a section is for one motion", {"--section", 0, 0}, "use `saltus diagram` for many values");
+            throw Error("a section is for one motion", {"--section", 0, 0},
+                        "ask for the points of many with --ask \"section(x = 0)\", or use `saltus diagram`");
         return gain_study(c);
     }
-    constexpr int max_samples = 10'000'000;  // states.csv has some GB then; writing it is not interrupted
-    if (c.samples < 2)
-        throw Error("samples is " + std::to_string(c.samples) + ", it must be at least 2", {"--samples", 0, 0});
-    if (c.samples > max_samples)
-        throw Error("samples is " + std::to_string(c.samples) + ", it must be at most " + std::to_string(max_samples),
-                    {"--samples", 0, 0}, "trajectory.h5 has the motion at all times");
+    constexpr long max_samples = 10'000'000;  // states.csv has some GB then; writing it is not interrupted
+    if (const long n = c.random.samples.value_or(default_rows); n < 2 || n > max_samples)
+        throw Error("samples is " + std::to_string(n) + ", it must be at " +
+                        (n < 2 ? "least 2" : "most " + std::to_string(max_samples)),
+                    {"--samples", 0, 0},
+                    n < 2 ? "" : "trajectory.h5 has the motion at all times; random runs need --box");
+    refuse_for_one_motion(c);
     const io::LoadedModel loaded = load(c.common, c.perturbed, c.method);
     if (c.perturbed && !loaded.model.perturbable)
         throw Error("the model has no [perturbation]", {c.common.model, 0, 0}, "add one, or omit --perturbed");

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command.hpp"
+#include "cli/ensemble_options.hpp"
 
 namespace saltus::cli {
 
@@ -14,15 +14,17 @@ struct SimulateCommand {
     Common common;
     std::optional<double> t_end, h, theta, rtol, atol;
     std::string method, restitution;
-    std::optional<double> max_step;     ///< of event and penalty, in s
-    bool implicit = false;              ///< implicit steps from the start
-    bool perturbed = false;             ///< apply the model's [perturbation]
-    bool balance = false;               ///< print the balance of V = T + U also without result files
-    bool strict_energy = false;         ///< end the run at the first impact that creates energy
-    bool repair_energy = false;         ///< take the nearest velocities that create no energy
-    int samples = 1001;                 ///< rows of states.csv
-    std::string restart;                ///< trajectory.h5 whose end is the start
-    std::vector<std::string> vary;      ///< NAME=FROM:TO:COUNT, many runs; see gain_study.hpp
+    std::optional<double> max_step;  ///< of event and penalty, in s
+    bool implicit = false;           ///< implicit steps from the start
+    bool perturbed = false;          ///< apply the model's [perturbation]
+    bool balance = false;            ///< print the balance of V = T + U also without result files
+    bool strict_energy = false;      ///< end the run at the first impact that creates energy
+    bool repair_energy = false;      ///< take the nearest velocities that create no energy
+    SampleOptions random;            ///< with --box random runs; without it `samples` is the rows of states.csv (1001)
+    std::string restart;             ///< trajectory.h5 whose end is the start
+    std::vector<std::string> vary;   ///< NAME=FROM:TO:COUNT, many runs; see gain_study.hpp
+    std::vector<std::string> ask;    ///< of each of many runs: "end", "first(impact)", ...
+    EnsembleOptions ensemble;        ///< of many runs
     std::string solve_for, target, at;  ///< a parameter's value for which an equation holds; see gain_study.hpp
     std::string section;                ///< an equation of the state: where the motion passes it is listed
     std::optional<double> band;         ///< of the settling time, relative to the initial distance

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <thread>
 
@@ -40,7 +41,10 @@ public:
         functions_ = entry();
         check(functions_->begin(&rank_, &size_));
     }
-    ~LoadedRanks() override { functions_->end(); }
+    /// The end of all processes is awaited, unless this one ends with an error: then mpirun ends the others.
+    ~LoadedRanks() override {
+        if (std::uncaught_exceptions() == exceptions_) functions_->end();
+    }
 
     int rank() const override { return rank_; }
     int size() const override { return size_; }
@@ -69,6 +73,7 @@ private:
 
     const saltus_ranks_functions* functions_ = nullptr;
     int rank_ = 0, size_ = 1;
+    const int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "saltus/base/error.hpp"
 
@@ -22,9 +23,23 @@ std::uint64_t mix(std::uint64_t x) {
 
 double Axis::value(long k, int level) const {
     if (n == 1) return from;
+    if (!listed.empty()) {  // finer levels divide the distance of two neighbours
+        const auto i = static_cast<std::size_t>(k >> level);
+        const long part = k - (static_cast<long>(i) << level);
+        if (part == 0) return listed[i];
+        return listed[i] + (listed[i + 1] - listed[i]) * std::ldexp(static_cast<double>(part), -level);
+    }
     const long last = (n - 1) << level;
     if (k == last) return to;
+    const double share = static_cast<double>(k) / static_cast<double>(last);
+    if (logarithmic) return from * std::pow(to / from, share);
     return from + (to - from) * static_cast<double>(k) / static_cast<double>(last);
+}
+
+std::vector<double> Axis::values() const {
+    std::vector<double> list;
+    for (long k = 0; k < n; ++k) list.push_back(value(k));
+    return list;
 }
 
 std::size_t Grid::size(int level) const {
@@ -57,23 +72,43 @@ void Grid::values(std::size_t point, int level, std::span<double> x) const {
 }
 
 /// A counter-based generator: the bits are a hash of (seed, k, d). The upper 53 of them give a number in [0, 1).
+namespace {
+
+/// Number `part` of sample k along axis d: uniform in [0, 1), from 53 bits.
+double uniform_number(std::uint64_t seed, std::uint64_t k, std::size_t d, std::uint64_t part) {
+    constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;  // 2^64 divided by the golden ratio, as in SplitMix64
+    const std::uint64_t bits = mix(mix(mix(seed + golden) ^ k) + golden * (d + 1) + mix(part));
+    return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+}  // namespace
+
+/// Normal numbers by Box and Muller: with independent uniform u, v the number sqrt(−2 ln(1 − u)) cos(2πv) has the
+/// normal distribution with mean 0 and deviation 1. 1 − u is in (0, 1], so that the logarithm is finite.
 void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std::span<double> x) {
     for (std::size_t d = 0; d < box.size(); ++d) {
-        const std::uint64_t bits = mix(mix(mix(seed + 0x9e3779b97f4a7c15U) ^ k) + 0x9e3779b97f4a7c15U * (d + 1));
-        const double share = static_cast<double>(bits >> 11) * 0x1p-53;
-        x[d] = box[d].from + (box[d].to - box[d].from) * share;
+        const double u = uniform_number(seed, k, d, 0);
+        if (box[d].normal) {
+            const double v = uniform_number(seed, k, d, 1);
+            const double standard = std::sqrt(-2.0 * std::log1p(-u)) * std::cos(2.0 * std::numbers::pi * v);
+            x[d] = box[d].normal->mean + box[d].normal->deviation * standard;
+        } else {
+            x[d] = box[d].from + (box[d].to - box[d].from) * u;
+        }
     }
 }
 
-/// The p with |hits/n − p| <= z √(p(1 − p)/n): the roots of a quadratic equation.
-Interval wilson(std::size_t hits, std::size_t n, double z) {
-    SALTUS_EXPECT(hits <= n);
-    if (n == 0) return {};
-    const double m = static_cast<double>(n), p = static_cast<double>(hits) / m, w = z * z / m;
-    const double centre = (p + 0.5 * w) / (1.0 + w);
-    const double half = std::sqrt(w * (p * (1.0 - p) + 0.25 * w)) / (1.0 + w);
-    // For hits = 0 and hits = n one bound is exactly 0 or 1, which rounding would miss.
-    return {hits == 0 ? 0.0 : std::max(0.0, centre - half), hits == n ? 1.0 : std::min(1.0, centre + half)};
+std::size_t Starts::size() const { return sampled() ? samples : Grid{axes}.size(); }
+
+void Starts::values(std::size_t run, std::span<double> x) const {
+    SALTUS_EXPECT(x.size() == axes.size());
+    if (sampled()) return sample(axes, seed, run, x);
+    for (std::size_t place = 0; place < axes.size(); ++place) {
+        const std::size_t d = fastest == Fastest::first ? place : axes.size() - 1 - place;
+        const auto n = static_cast<std::size_t>(axes[d].n);
+        x[d] = axes[d].value(static_cast<long>(run % n));
+        run /= n;
+    }
 }
 
 }  // namespace saltus::ensemble

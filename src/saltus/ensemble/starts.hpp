@@ -3,22 +3,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace saltus::ensemble {
 
-/// One quantity that is varied. On a grid it has `n` equidistant values including both ends; in a box it has any value
-/// between the ends.
+/// Mean and standard deviation of a normal distribution.
+struct Normal {
+    double mean = 0.0, deviation = 0.0;
+};
+
+/// One quantity that is varied: an initial position, an initial velocity or a parameter. On a grid it has `n` values
+/// including both ends; in a box it has any value between the ends.
 struct Axis {
     std::string name;
     double from = 0.0, to = 0.0;
-    long n = 1;  ///< >= 1; with n = 1 the only value is `from`
+    long n = 1;                      ///< >= 1; with n = 1 the only value is `from`
+    bool logarithmic = false;        ///< on a grid: equal ratios of the values, which are all positive
+    std::vector<double> listed{};    ///< on a grid: the n values themselves; empty: they follow from both ends
+    std::optional<Normal> normal{};  ///< in a box: the values have this distribution; `from` and `to` are not used
 
     /// Value k after `level` halvings of the distances, 0 <= k < count(level). Values of coarser levels are the same
     /// numbers, bit by bit.
     double value(long k, int level = 0) const;
+    std::vector<double> values() const;  ///< all values of level 0
     /// Number of values after `level` halvings.
     long count(int level = 0) const { return n == 1 ? 1 : ((n - 1) << level) + 1; }
 };
@@ -33,15 +43,21 @@ struct Grid {
     void values(std::size_t point, int level, std::span<double> x) const;   ///< writes the values of the axes to x
 };
 
-/// Writes sample k of a uniform distribution over a box to x. It depends on the seed and k only, so that samples may be
-/// drawn in any order and by any thread.
+/// Writes sample k of a distribution over a box to x. It depends on the seed and k only, so that samples may be drawn
+/// in any order and by any thread.
 void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std::span<double> x);
 
-struct Interval {
-    double low = 0.0, high = 1.0;
+/// Where the runs of an ensemble start, and with which parameters: the points of a grid, or samples of a box.
+struct Starts {
+    std::vector<Axis> axes;
+    std::size_t samples = 0;  ///< number of samples of the box; 0: a grid
+    std::uint64_t seed = 1;   ///< seed of the random samples
+    /// Which axis varies fastest in the order of the runs of a grid.
+    enum class Fastest { first, last } fastest = Fastest::first;
+
+    bool sampled() const { return samples > 0; }
+    std::size_t size() const;                                 ///< number of runs
+    void values(std::size_t run, std::span<double> x) const;  ///< writes the values of the axes of a run to x
 };
-/// Wilson's confidence interval of a probability, of which `hits` of `n` trials were observed. z is the quantile of the
-/// normal distribution; the default gives 95 %. Without trials the interval is [0, 1].
-Interval wilson(std::size_t hits, std::size_t n, double z = 1.959963984540054);
 
 }  // namespace saltus::ensemble

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "saltus/base/plain_text.hpp"
+#include "saltus/expr/detail/operation_text.hpp"
 #include "saltus/expr/tape.hpp"
 
 namespace saltus::expr {
@@ -36,16 +37,8 @@ std::string power_text(const std::string& to, const std::string& base, int n) {
 
 }  // namespace
 
-std::string Tape::emit_instruction(const Instruction& i) {
-    const std::string to = slot_name(i.to), a = slot_name(i.a), b = slot_name(i.b), c = slot_name(i.c);
-    switch (i.code) {
-        case sincos: return "{ const double x = " + a + "; " + to + " = sin(x); " + c + " = cos(x); }";
-        case mul_add: return to + " = " + a + " * " + b + " + " + c + ";";
-        case mul_sub: return to + " = " + a + " * " + b + " - " + c + ";";
-        case sub_mul: return to + " = " + c + " - " + a + " * " + b + ";";
-        default: break;
-    }
-    const Op op = static_cast<Op>(i.code);
+std::string operation_text(Op op, const std::string& to, const std::string& a, const std::string& b,
+                           const std::string& c, int number) {
     const auto infix = [&](const char* sign) { return to + " = " + a + " " + sign + " " + b + ";"; };
     const auto truth = [&](const char* sign) { return to + " = " + a + " " + sign + " " + b + " ? 1.0 : 0.0;"; };
     switch (op) {
@@ -54,7 +47,7 @@ std::string Tape::emit_instruction(const Instruction& i) {
         case Op::mul: return infix("*");
         case Op::div: return infix("/");
         case Op::neg: return to + " = -" + a + ";";
-        case Op::powi: return power_text(to, a, static_cast<int>(i.b));
+        case Op::powi: return power_text(to, a, number);
         case Op::atan2: return to + " = atan2(" + a + " + 0.0, " + b + " + 0.0);";
         case Op::abs: return to + " = fabs(" + a + ");";
         case Op::sign: return to + " = " + a + " > 0.0 ? 1.0 : (" + a + " < 0.0 ? -1.0 : " + a + ");";
@@ -69,6 +62,17 @@ std::string Tape::emit_instruction(const Instruction& i) {
     }
     const std::string name(op_name(op) == "^" ? "pow" : op_name(op));
     return to + " = " + name + "(" + a + (operand_count(op) == 2 ? ", " + b : "") + ");";
+}
+
+std::string Tape::emit_instruction(const Instruction& i) {
+    const std::string to = slot_name(i.to), a = slot_name(i.a), b = slot_name(i.b), c = slot_name(i.c);
+    switch (i.code) {
+        case sincos: return "{ const double x = " + a + "; " + to + " = sin(x); " + c + " = cos(x); }";
+        case mul_add: return to + " = " + a + " * " + b + " + " + c + ";";
+        case mul_sub: return to + " = " + a + " * " + b + " - " + c + ";";
+        case sub_mul: return to + " = " + c + " - " + a + " * " + b + ";";
+        default: return operation_text(static_cast<Op>(i.code), to, a, b, c, static_cast<int>(i.b));
+    }
 }
 
 std::string Tape::emit_cpp(std::string_view name) const {

@@ -41,40 +41,70 @@ void for_each_slot(std::string_view line, F f) {
 }  // namespace
 
 /// `Tape::emit_cpp` writes one statement on a line: first declarations of all slots, then the instructions of `prepare`
-/// and of `evaluate`, then the results. Slots in front of the variables have the values that `prepare` gives.
+/// and of `evaluate`, then the results. Slots in front of the variables have the values that `prepare` gives, unless
+/// they depend on parameters that are not fixed.
 Statements statements_of(const Tape& tape, std::string_view prefix, std::span<const double> parameters,
-                         std::span<const std::string> variables) {
+                         std::span<const std::string> variables, std::span<const std::string> varied) {
     SALTUS_EXPECT(variables.size() == tape.variable_count());
     std::vector<double> values(tape.slot_count());
     tape.prepare<double>(parameters, values);
     const auto first = static_cast<std::size_t>(tape.variables<double>(values).data() - values.data());
     const std::size_t temporary = first + variables.size();
+    std::vector<std::string> name(tape.slot_count());
+    for (std::size_t slot = 0; slot < name.size(); ++slot)
+        name[slot] = slot < first       ? std::string()
+                     : slot < temporary ? variables[slot - first]
+                                        : std::string(prefix) + std::to_string(slot - temporary);
     const auto name_of = [&](std::size_t slot) {
-        if (slot < first) return exact_literal(values[slot]);
-        return slot < temporary ? variables[slot - first] : std::string(prefix) + std::to_string(slot - temporary);
+        return name[slot].empty() ? exact_literal(values[slot]) : name[slot];
     };
     Statements s;
     for (std::size_t k = temporary; k < tape.slot_count(); ++k) s.text += "double " + name_of(k) + ";\n";
     const std::string whole = tape.emit_cpp("f");
+    std::size_t parameter = 0;
     for (std::size_t begin = whole.find("{\n") + 2; begin < whole.size();) {
         const std::size_t end = whole.find('\n', begin);
         std::string_view line(whole.data() + begin, end - begin);
         begin = end + 1;
         if (!line.starts_with(indent)) break;
         line.remove_prefix(indent.size());
+        if (line.starts_with("const double ") && line.find(" = parameters[") != std::string_view::npos) {
+            for_each_slot(line, [&](std::size_t, std::size_t, std::size_t slot) {
+                if (!varied.empty()) name[slot] = varied[parameter];
+            });
+            ++parameter;
+        }
         if (line.starts_with("(void)") || line.starts_with("double ") || line.starts_with("const double ")) continue;
+        // An instruction of `prepare` is needed if it reads something that is not fixed. Its results are not fixed
+        // then.
+        std::size_t largest = 0;
+        bool reads_varied = false;
+        std::vector<std::size_t> results;
+        for_each_slot(line, [&](std::size_t, std::size_t to, std::size_t slot) {
+            largest = std::max(largest, slot);
+            if (line.substr(to).starts_with(" = "))
+                results.push_back(slot);
+            else
+                reads_varied = reads_varied || (slot < first && !name[slot].empty());
+        });
+        const bool prepared = largest < first && !line.starts_with("out[");
+        if (prepared && !reads_varied) continue;
+        for (const std::size_t slot : results) {
+            if (!prepared) continue;
+            name[slot] = std::string(prefix) + "p" + std::to_string(slot);
+            s.text += "double " + name[slot] + ";\n";
+        }
         std::string renamed;
-        std::size_t copied = 0, largest = 0;
+        std::size_t copied = 0;
         for_each_slot(line, [&](std::size_t from, std::size_t to, std::size_t slot) {
             renamed += std::string(line.substr(copied, from - copied)) + name_of(slot);
             copied = to;
-            largest = std::max(largest, slot);
         });
         renamed += line.substr(copied);
         if (renamed.starts_with("out[")) {
             const std::size_t equals = renamed.find(" = ");
             s.outputs.push_back(renamed.substr(equals + 3, renamed.size() - equals - 4));
-        } else if (largest >= first) {  // otherwise an instruction of `prepare`
+        } else {
             s.text += renamed + "\n";
         }
     }

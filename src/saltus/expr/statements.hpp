@@ -21,7 +21,8 @@ struct Statements {
 
 /// The statements of `Tape::emit_cpp` for fixed parameters: everything that depends on them alone is a constant, with
 /// the bits of `Tape::prepare`. Local names are `prefix` with a number; `variables` are the texts of the variables.
+/// `varied` has a text for each parameter that is not fixed, and an empty text for the others; empty: all are fixed.
 Statements statements_of(const Tape& tape, std::string_view prefix, std::span<const double> parameters,
-                         std::span<const std::string> variables);
+                         std::span<const std::string> variables, std::span<const std::string> varied = {});
 
 }  // namespace saltus::expr

@@ -273,7 +273,7 @@ std::string Study::basin(const std::vector<Axis>& grid, double t_max) const {
         axis.from = a.from;
         axis.to = a.to;
         axis.n = a.count;
-        options.axes.push_back(axis);
+        options.starts.axes.push_back(axis);
         options.components.push_back(static_cast<int>(at - m.coordinates.begin()) + (velocity ? m.size() : 0));
     }
     options.t_max = end_time(data_->loaded, t_max);

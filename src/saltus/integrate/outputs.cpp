@@ -6,6 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
+#include "saltus/integrate/extremes.hpp"
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
@@ -16,8 +17,7 @@ using model::ElementQuantity;
 
 namespace {
 
-constexpr int samples_per_part = 8;  // of a part of a step, in the search for extrema
-constexpr int golden_sections = 45;  // shrink the bracket of an extremum by 0.618^45 = 4e-10
+constexpr int samples_per_part = 8;  // of a part of a step, of errors that are tracked
 
 }  // namespace
 
@@ -73,85 +73,16 @@ void OutputCourse::evaluate(double t, Side side, std::span<const double> q, std:
     outputs.evaluate(t, q, u, quantities_, out);
 }
 
-namespace {
-
-/// The best sample of one output, and the bracket in which it is refined.
-struct Extreme {
-    double value = nan, t = 0.0, from = 0.0, to = 0.0;
-    std::size_t arc = no_arc, step = 0;
-};
-
-}  // namespace
-
 std::vector<trajectory::OutputSummary> OutputCourse::summary() {
-    const std::size_t n = motion_.coordinates.size(), count = size();
-    std::vector<double> values(count);
-    std::vector<Extreme> lowest(count), highest(count);
-    const auto take = [&](double t, double from, double to, std::size_t arc, std::size_t step) {
-        for (std::size_t k = 0; k < count; ++k) {
-            if (!std::isfinite(values[k])) continue;
-            if (!(lowest[k].value <= values[k])) lowest[k] = {values[k], t, from, to, arc, step};
-            if (!(highest[k].value >= values[k])) highest[k] = {values[k], t, from, to, arc, step};
-        }
-    };
-    const auto take_state = [&](double t, Side side, std::span<const double> q, std::span<const double> u) {
-        evaluate(t, side, q, u, values);
-        take(t, t, t, no_arc, 0);
-    };
-    take_state(motion_.start.t, Side::after, motion_.start.q, motion_.start.u);
-    for (const trajectory::Event& e : motion_.events) {
-        if (e.q.size() != n || e.u_minus.size() != n || e.u_plus.size() != n) continue;
-        take_state(e.t, Side::before, e.q, e.u_minus);
-        take_state(e.t, Side::after, e.q, e.u_plus);
-    }
-    std::vector<double> x;
-    const auto on_step = [&](std::size_t arc, std::size_t step, double t) {
-        const trajectory::Arc& a = motion_.arcs[arc];
-        x.resize(static_cast<std::size_t>(a.steps[step].size()));
-        a.steps[step].evaluate(t, x.data());
-        evaluate(t, t > a.t_begin ? Side::before : Side::after, {x.data(), n}, {x.data() + n, n}, values);
-    };
-    for (std::size_t a = 0; a < motion_.arcs.size(); ++a)
-        for (std::size_t s = 0; s < motion_.arcs[a].steps.size(); ++s)
-            for (const ode::StepPart part : ode::StepParts(motion_.arcs[a].steps[s], motion_.arcs[a].t_end)) {
-                const double h = (part.to - part.from) / samples_per_part;
-                for (int k = 1; k <= samples_per_part; ++k) {
-                    const double t = k == samples_per_part ? part.to : part.from + k * h;
-                    on_step(a, s, t);
-                    take(t, t - h, k == samples_per_part ? t : t + h, a, s);
-                }
-            }
-    const auto refine = [&](Extreme& e, std::size_t output, double sign) {
-        if (e.arc == no_arc || !(e.to > e.from)) return;
-        constexpr double ratio = 0.6180339887498949;
-        double a = std::max(e.from, motion_.arcs[e.arc].t_begin), b = std::min(e.to, motion_.arcs[e.arc].t_end);
-        const auto at = [&](double t) {
-            on_step(e.arc, e.step, t);
-            return sign * values[output];
-        };
-        double c = b - ratio * (b - a), d = a + ratio * (b - a), fc = at(c), fd = at(d);
-        for (int k = 0; k < golden_sections; ++k) {
-            if (fc >= fd) {
-                b = d, d = c, fd = fc, c = b - ratio * (b - a), fc = at(c);
-            } else {
-                a = c, c = d, fc = fd, d = a + ratio * (b - a), fd = at(d);
-            }
-        }
-        const double best = std::max(fc, fd);
-        if (best > sign * e.value) {
-            e.value = sign * best;
-            e.t = fc >= fd ? c : d;
-        }
-    };
-    std::vector<trajectory::OutputSummary> list(count);
-    evaluate(motion_.end.t, Side::after, motion_.end.q, motion_.end.u, values);
-    take(motion_.end.t, motion_.end.t, motion_.end.t, no_arc, 0);
-    const std::vector<double> final = values;
-    for (std::size_t k = 0; k < count; ++k) {
-        refine(lowest[k], k, -1.0);
-        refine(highest[k], k, 1.0);
+    const std::vector<ExtremeValues> extremes =
+        extreme_values(motion_, size(),
+                       [&](double t, Side side, std::span<const double> q, std::span<const double> u,
+                           std::span<double> out) { evaluate(t, side, q, u, out); });
+    std::vector<trajectory::OutputSummary> list;
+    for (std::size_t k = 0; k < size(); ++k) {
         const model::Output& o = outputs_.list[k];
-        list[k] = {o.name, o.unit, final[k], lowest[k].value, highest[k].value, lowest[k].t, highest[k].t};
+        const ExtremeValues& e = extremes[k];
+        list.push_back({o.name, o.unit, e.final, e.lowest, e.highest, e.lowest_at, e.highest_at});
     }
     return list;
 }

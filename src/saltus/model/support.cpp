@@ -41,9 +41,8 @@ constexpr std::string_view equilibria_change_with_time = "an equilibrium at one 
 
 /// All exceptions: {analysis, feature, support, reason}. Pairs that are not in the table have full support.
 constexpr std::array table{
-    SupportException{moreau_lanes, spatial_friction, refused, "lanes solve planar Coulomb friction"},
-    SupportException{moreau_lanes, poisson_impacts, refused, "lanes apply Newton's law"},
-    SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's law"},
+    SupportException{moreau_lanes, drilling_friction, refused, "lanes have friction along lines and in planes"},
+    SupportException{moreau_lanes, energy_impacts, refused, "lanes apply Newton's and Poisson's laws"},
     SupportException{moreau_lanes, no_formulas, refused, "lanes evaluate tapes of expressions"},
     SupportException{moreau_lanes, conditional_contacts, refused, "lanes take all contacts to exist"},
     SupportException{moreau_lanes, Feature::velocity_constraints, refused,
@@ -51,6 +50,15 @@ constexpr std::array table{
     SupportException{moreau_lanes, sampled_control, refused, "lanes do not sample"},
     SupportException{moreau_lanes, jumps, refused, "lanes do not reset the state"},
     SupportException{moreau_lanes, static_friction, refused, "lanes have one coefficient of friction"},
+
+    SupportException{event_kernel, spatial_friction, refused, "the kernel has friction along lines"},
+    SupportException{event_kernel, poisson_impacts, refused, "the kernel applies Newton's law"},
+    SupportException{event_kernel, energy_impacts, refused, "the kernel applies Newton's law"},
+    SupportException{event_kernel, clutches, refused, "the kernel has contacts, constraints and sliders"},
+    SupportException{event_kernel, no_formulas, refused, "the kernel is written from expressions"},
+    SupportException{event_kernel, conditional_contacts, refused, "the kernel takes all contacts to exist"},
+    SupportException{event_kernel, sampled_control, refused, "the kernel does not sample"},
+    SupportException{event_kernel, jumps, refused, "the kernel does not reset the state"},
 
     SupportException{Analysis::penalty, missing_stiffness, refused, "the contact force is k*depth + d*rate"},
     SupportException{Analysis::penalty, Feature::damping_left_out, refused, damping_is_for_simulate},
@@ -219,6 +227,9 @@ std::optional<std::string> find_feature(const Mechanics& m, Feature feature) {
             return first_friction(m, [](const Friction& f) {
                 return f.present() && (f.dimension != 1 || f.law != FrictionLaw::coulomb);
             });
+        case drilling_friction:
+            return first_friction(
+                m, [](const Friction& f) { return f.law == FrictionLaw::contensou || f.law == FrictionLaw::rolling; });
         case constraints: return first("constraint", m.constraints, any);
         case Feature::velocity_constraints:
             return first("constraint", m.constraints, [](const Constraint& c) { return c.on_velocity; });
@@ -294,7 +305,8 @@ std::string_view to_string(Analysis analysis) {
     switch (analysis) {
         case event_driven: return "method event";
         case moreau: return "method moreau";
-        case moreau_lanes: return "method moreau in lanes";
+        case moreau_lanes: return "method moreau in lanes and on devices";
+        case event_kernel: return "method event on devices";
         case Analysis::penalty: return "method penalty";
         case sensitivity: return "sensitivity";
         case perturbed_pair: return "the perturbed pair";
@@ -320,6 +332,7 @@ std::string_view to_string(Feature feature) {
         case contact_friction: return "friction at contacts";
         case contensou_friction: return "Coulomb-Contensou friction";
         case spatial_friction: return "friction that is not along a line";
+        case drilling_friction: return "friction with drilling or rolling moments";
         case constraints: return "constraints";
         case Feature::velocity_constraints: return "velocity constraints";
         case conditional_contacts: return "contacts with a condition";

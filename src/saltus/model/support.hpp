@@ -22,6 +22,7 @@ enum class Feature {
     contact_friction,      ///< a contact with a friction law
     contensou_friction,    ///< combined sliding and drilling friction
     spatial_friction,      ///< friction of any element that is not Coulomb friction along a line
+    drilling_friction,     ///< friction of any element with drilling or rolling moments
     constraints,           ///< bilateral constraints
     velocity_constraints,  ///< nonholonomic constraints, of velocities alone
     constraint_friction,   ///< a constraint with a friction law
@@ -42,13 +43,14 @@ enum class Feature {
     static_friction,       ///< mu_static: friction that holds more than it has in slip
     damping_left_out,      ///< D or D_hat of [penalty], in a model that was built for rigid contacts
 };
-inline constexpr std::size_t feature_count = 25;
+inline constexpr std::size_t feature_count = 26;
 
 /// A method of integration or an analysis.
 enum class Analysis {
     event_driven,
     moreau,
-    moreau_lanes,  ///< Moreau's method for eight motions at once
+    moreau_lanes,  ///< Moreau's method for eight motions at once, and its kernel for devices
+    event_kernel,  ///< the kernel of the event-driven method for devices
     penalty,
     sensitivity,
     perturbed_pair,         ///< the error bounds of [Alscher], Theorems 3.3 and 3.5
@@ -64,7 +66,7 @@ enum class Analysis {
     penalty_limit,          ///< motions with penalty springs compared with the rigid motion
     basin,
 };
-inline constexpr std::size_t analysis_count = 17;
+inline constexpr std::size_t analysis_count = 18;
 
 enum class Support {
     full,

@@ -2,15 +2,16 @@
 #include "saltus/orbit/diagram.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "saltus/base/bytes.hpp"
 #include "saltus/base/decompositions.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/ensemble/parallel_for.hpp"
-#include "saltus/model/build.hpp"
+#include "saltus/ensemble/model_maker.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 
@@ -25,20 +26,40 @@ constexpr double same_point = 1e-5;
 /// memory stays small.
 constexpr int pieces_of_a_motion = 64;
 
-model::Model model_at(const model::Description& description, const DiagramOptions& options, double value) {
-    model::BuildOptions build = options.build;
-    build.set.emplace_back(options.parameter, number_text(value));
-    return model::build(description, build);
+template <class Bytes>
+void transfer_column(Bytes& b, DiagramColumn& c) {
+    b(c.value);
+    b(c.times);
+    b(c.points);
+    b(c.period);
+    b(c.exponents);
+    b(c.changes);
+    b(c.remark);
+    b(c.end);
+}
+
+std::string bytes_of(DiagramColumn column) {
+    ByteWriter writer;
+    transfer_column(writer, column);
+    return writer.bytes();
+}
+
+DiagramColumn column_from(std::string_view bytes) {
+    ByteReader reader(bytes);
+    DiagramColumn column;
+    transfer_column(reader, column);
+    column.done = true;
+    return column;
 }
 
 /// The long motion of one value, point by point.
 class Column {
 public:
     Column(const model::Model& model, const DiagramOptions& options)
-        : model_(model), options_(options), map_(model, options.method, options.interrupted) {}
+        : model_(model), options_(options), map_(model, options.method, options.engine.interrupted) {}
 
-    /// Follows the motion from a state at t = 0. Returns the state at its end; none if the motion ended early.
-    std::optional<Vector> follow(Vector x, DiagramColumn& column) {
+    /// Follows the motion from a state at t = 0.
+    void follow(Vector x, DiagramColumn& column) {
         if (options_.period)
             by_period(std::move(x), column);
         else
@@ -48,11 +69,11 @@ public:
             if (options_.exponents) find_exponents(column);
         }
         column.done = !interrupted();
-        return last_;
+        column.end = last_;
     }
 
 private:
-    bool interrupted() const { return options_.interrupted && options_.interrupted(); }
+    bool interrupted() const { return options_.engine.interrupted && options_.engine.interrupted(); }
 
     /// Takes up how large the positions and velocities of a motion are.
     void measure(const trajectory::Trajectory& motion) {
@@ -192,69 +213,96 @@ int period_of(const std::vector<Vector>& points, const Vector& tolerance) {
     return 0;
 }
 
+namespace {
+
+/// The column of one value. `last` is where the motion of the value before ended, in sweeps.
+DiagramColumn column_at(const ensemble::ModelMaker& maker, const DiagramOptions& options, double value,
+                        const std::optional<Vector>& last) {
+    DiagramColumn column;
+    column.value = value;
+    try {
+        const model::Model model = maker.at(std::array{value});
+        const Vector start = vector_of({0.0, model.q0, model.u0});
+        try {
+            Column(model, options).follow(last.value_or(start), column);
+        } catch (const Error& e) {
+            if (!last) throw;
+            // The end of the motion before is inadmissible for this value, for example because a wall has moved.
+            column = {};
+            column.value = value;
+            Column(model, options).follow(start, column);
+            if (column.remark.empty())
+                column.remark = "begins at the initial state, because the last state is not admissible: " + e.message();
+        }
+    } catch (const Error& e) {
+        column.done = true;
+        column.remark = e.message();
+    }
+    return column;
+}
+
+/// Goes from value to value. Those in the table are taken over.
+void sweep(const ensemble::ModelMaker& maker, const DiagramOptions& options, ensemble::Table& table) {
+    const auto count = static_cast<std::size_t>(options.over.n);
+    std::optional<Vector> last;
+    for (std::size_t k = 0; k < count && !(options.engine.interrupted && options.engine.interrupted()); ++k) {
+        const std::size_t place = options.sweep == Sweep::up ? k : count - 1 - k;
+        DiagramColumn column;
+        if (const std::optional<std::string> known = table.get(place)) {
+            column = column_from(*known);
+        } else {
+            column = column_at(maker, options, options.over.value(static_cast<long>(place)), last);
+            if (column.done) table.put(place, bytes_of(column));
+        }
+        if (column.end) last = column.end;
+        if (options.progress) options.progress(k + 1, count);
+    }
+}
+
+}  // namespace
+
 Diagram diagram(const model::Description& description, const DiagramOptions& options) {
-    SALTUS_EXPECT(!options.values.empty() && options.keep >= 1 && options.transient >= 0);
+    SALTUS_EXPECT(options.over.n >= 1 && options.keep >= 1 && options.transient >= 0);
     SALTUS_EXPECT(options.period || (!options.section.empty() && options.t_max > 0.0));
     Diagram out;
+    const ensemble::ModelMaker maker(description, options.build, {options.over.name});
     {
-        const model::Model first = model_at(description, options, options.values.front());
+        const model::Model first = maker.at(std::array{options.over.value(0)});
         out.model = first.name;
         out.coordinates = first.coordinates;
         if (!options.period && !first.autonomous)
             throw Error("the model depends on time: the points of a section would have different phases",
                         {"--section", 0, 0}, "give the period of the excitation with --period");
     }
-    out.parameter = options.parameter;
-    const std::size_t count = options.values.size();
-    out.columns.resize(count);
-    for (std::size_t k = 0; k < count; ++k) out.columns[k].value = options.values[k];
-
-    std::optional<Vector> last;  // end of the motion of the value before, in sweeps
-    SALTUS_EXPECT(options.known.empty() || options.known.size() == count);
-    SALTUS_EXPECT(options.known.empty() || options.period || options.sweep == Sweep::restart);
-    const auto compute = [&](std::size_t k) {
-        DiagramColumn& column = out.columns[k];
-        std::optional<Vector> end;
-        if (!options.known.empty() && options.known[k].done && options.known[k].value == column.value) {
-            column = options.known[k];
-            if (column.points.size() == static_cast<std::size_t>(options.keep)) end = column.points.back();
-            return end;
-        }
-        try {
-            const model::Model model = model_at(description, options, column.value);
-            const Vector start = vector_of({0.0, model.q0, model.u0});
-            try {
-                end = Column(model, options).follow(last.value_or(start), column);
-            } catch (const Error& e) {
-                if (!last) throw;
-                // The end of the motion before is inadmissible for this value, for example because a wall has moved.
-                column = {};
-                column.value = options.values[k];
-                end = Column(model, options).follow(start, column);
-                if (column.remark.empty())
-                    column.remark =
-                        "begins at the initial state, because the last state is not admissible: " + e.message();
-            }
-        } catch (const Error& e) {
-            column.done = true;
-            column.remark = e.message();
-        }
-        return end;
-    };
-    if (options.sweep == Sweep::restart) {
-        ensemble::Options run;
-        run.threads = options.threads;
-        run.interrupted = options.interrupted;
-        run.progress = options.progress;
-        ensemble::parallel_for(
-            count, [&](std::size_t k) { (void)compute(k); }, run);
-    } else {
-        for (std::size_t k = 0; k < count && !(options.interrupted && options.interrupted()); ++k) {
-            const std::optional<Vector> end = compute(options.sweep == Sweep::up ? k : count - 1 - k);
-            if (end) last = end;
-            if (options.progress) options.progress(k + 1);
-        }
+    out.parameter = options.over.name;
+    ensemble::FunctionWork work([&](const ensemble::RunRequest& run) -> std::optional<std::string> {
+        const DiagramColumn column = column_at(maker, options, run.values[0], {});
+        if (!column.done) return {};
+        return bytes_of(column);
+    });
+    ensemble::Engine engine(work, options.engine);
+    if (!engine.leads()) {
+        engine.serve();
+        return out;
     }
+    const ensemble::Dismissal at_the_end(engine);
+    const auto count = static_cast<std::size_t>(options.over.n);
+    ensemble::Table memory(0, count);
+    ensemble::Table& table = options.table != nullptr ? *options.table : memory;
+    if (options.sweep == Sweep::restart) {
+        ensemble::Round round;
+        round.count = count;
+        round.axes = 1;
+        round.shard = options.shard;
+        round.values = [&](std::size_t k, std::span<double> x) { x[0] = options.over.value(static_cast<long>(k)); };
+        round.progress = options.progress;
+        ensemble::make(engine, table, round);
+    } else {
+        sweep(maker, options, table);
+    }
+    out.columns.resize(count);
+    for (std::size_t k = 0; k < count; ++k) out.columns[k].value = options.over.value(static_cast<long>(k));
+    table.scan(0, count, [&](std::size_t k, std::string_view bytes) { out.columns[k] = column_from(bytes); });
     out.complete = std::all_of(out.columns.begin(), out.columns.end(), [](const DiagramColumn& c) { return c.done; });
     return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/ensemble/engine.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/build_options.hpp"
 #include "saltus/model/fwd.hpp"
@@ -32,13 +33,13 @@ struct DiagramColumn {
     std::vector<double> exponents;
     /// How much each exponent changed in the second half of the points: a measure of its convergence, in 1/s.
     std::vector<double> changes;
-    std::string remark;  ///< why points or exponents are missing; empty if nothing is missing
+    std::string remark;         ///< why points or exponents are missing; empty if nothing is missing
+    std::optional<Vector> end;  ///< (q, u) where the motion ended, from which a sweep goes on; none if it ended early
 };
 
 /// A brute-force bifurcation diagram: long motions for many values of one parameter.
 struct DiagramOptions {
-    std::string parameter;       ///< the varied parameter
-    std::vector<double> values;  ///< of the parameter, in the order of an upward sweep; at least one
+    ensemble::Axis over;  ///< the varied parameter, or initial value x or x', in the order of an upward sweep
     model::BuildOptions build;
     /// Excited models: the period of the excitation of a model, in s. The state is taken once in every period, at
     /// multiples of it. Empty: the state is taken where the motion passes `section` upwards.
@@ -49,25 +50,26 @@ struct DiagramOptions {
     double t_max = 0.0;   ///< with a section: the longest motion of one value, in s, > 0
     Sweep sweep = Sweep::restart;
     bool exponents = false;  ///< compute Lyapunov exponents over the kept points
-    /// Columns of an earlier run with the same options: those that are done are taken over. Empty: none. Sweeps up and
-    /// down need a period, because they go on from the last kept point.
-    std::vector<DiagramColumn> known;
     integrate::EventDriven method;
-    int threads = 0;  ///< for Sweep::restart; 0: one for each core. Other sweeps go from value to value.
-    std::function<bool()> interrupted;
-    std::function<void(std::size_t done)> progress;  ///< called after each value
+    /// Where the values of Sweep::restart are computed. Other sweeps go from value to value, in the process that leads.
+    ensemble::EngineOptions engine;
+    ensemble::Shard shard;  ///< of Sweep::restart: only this part of the values is computed
+    /// Columns of answers of different sizes, which are taken over if they are there; not owned. Null: in memory.
+    ensemble::Table* table = nullptr;
+    std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each value
 };
 
 struct Diagram {
     std::string model;
     std::string parameter;
     std::vector<std::string> coordinates;
-    std::vector<DiagramColumn> columns;  ///< in the order of DiagramOptions::values
-    bool complete = false;               ///< false: interrupted
+    std::vector<DiagramColumn> columns;  ///< in the order of DiagramOptions::over
+    bool complete = false;               ///< false: interrupted, or a part
 };
 
 /// Computes the diagram. With Sweep::restart the values are independent and computed in parallel; the result does not
-/// depend on the number of threads. Throws Error if the options do not fit the model.
+/// depend on the number of threads and ranks. On ranks other than 0 it is empty. Throws Error if the options do not fit
+/// the model.
 Diagram diagram(const model::Description& description, const DiagramOptions& options);
 
 /// After how many points a sequence repeats: the smallest p for which each component of all points equals that of every

@@ -10,6 +10,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/gauss.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/course.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/resume.hpp"
@@ -639,25 +640,33 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
                                              : model.settings->simulate.t_end.value_or(1.0);
     const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
     const auto [low, high] = range_of(visit);
+    // Starts are independent; which of two equal orbits is listed is decided by their order.
+    std::vector<std::optional<Orbit>> found(static_cast<std::size_t>(std::max(0, count)));
+    ensemble::Options many;
+    many.threads = options.threads;
+    many.interrupted = options.interrupted;
+    ensemble::parallel_for(
+        found.size(),
+        [&](std::size_t number) {
+            const int k = static_cast<int>(number) + 1;
+            Vector x(low.size());
+            for (Eigen::Index i = 0; i < x.size(); ++i)
+                x(i) = low(i) + (high(i) - low(i)) * spread(k, prime(static_cast<int>(i)));
+            Options from_here = options;
+            from_here.guess = state_of(0.0, x);
+            from_here.settle = 0.0;
+            from_here.search_time = wait;
+            try {
+                Orbit orbit = find_orbit(model, from_here);
+                if (orbit.converged()) found[number] = std::move(orbit);
+            } catch (const Error&) {  // a start that penetrates an obstacle
+            }
+        },
+        many);
     std::vector<Orbit> orbits;
-    for (int k = 1; k <= count && !(options.interrupted && options.interrupted()); ++k) {
-        Vector x(low.size());
-        for (Eigen::Index i = 0; i < x.size(); ++i)
-            x(i) = low(i) + (high(i) - low(i)) * spread(k, prime(static_cast<int>(i)));
-        Options from_here = options;
-        from_here.guess = state_of(0.0, x);
-        from_here.settle = 0.0;
-        from_here.search_time = wait;
-        Orbit orbit;
-        try {
-            orbit = find_orbit(model, from_here);
-        } catch (const Error&) {
-            continue;  // a start that penetrates an obstacle
-        }
-        if (!orbit.converged()) continue;
-        if (std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, orbit); }))
-            orbits.push_back(std::move(orbit));
-    }
+    for (std::optional<Orbit>& orbit : found)
+        if (orbit && std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit); }))
+            orbits.push_back(std::move(*orbit));
     std::stable_sort(orbits.begin(), orbits.end(),
                      [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });
     return orbits;

@@ -6,12 +6,9 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/expr/differentiate.hpp"
-#include "saltus/expr/parse.hpp"
-#include "saltus/expr/tape.hpp"
 #include "saltus/model/description.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/outputs.hpp"
+#include "saltus/model/quantities/state_expression.hpp"
 #include "saltus/model/settings.hpp"
 
 namespace saltus::sensitivity {
@@ -113,86 +110,13 @@ std::vector<Variable> variables(const Model& model, const std::vector<std::strin
 
 std::vector<Variable> all_variables(const Model& model) { return variables(model, known_names(model)); }
 
-namespace {
-
-/// The symbols that an output may contain, in the order of its gradient, with their values at the end of the motion.
-struct Symbols {
-    std::vector<expr::Expr> symbols;
-    std::vector<std::string> names;
-    std::vector<double> values;
-};
-
-Symbols symbols_of(const Model& model, expr::Graph& graph, double t, const std::vector<double>& q,
-                   const std::vector<double>& u) {
-    Symbols s;
-    const auto add = [&](const std::string& name, expr::Kind kind, double value) {
-        s.names.push_back(name);
-        s.symbols.push_back(graph.symbol(name, kind));
-        s.values.push_back(value);
-    };
-    add("t", expr::Kind::time, t);
-    for (std::size_t i = 0; i < q.size(); ++i) add(model.coordinates[i], expr::Kind::position, q[i]);
-    for (std::size_t i = 0; i < u.size(); ++i) add(model.coordinates[i] + "'", expr::Kind::velocity, u[i]);
-    std::vector<std::string> of_column(static_cast<std::size_t>(model.layout().parameters));
-    for (const Parameter& p : model.settings->parameters)
-        if (p.column >= 0) of_column[static_cast<std::size_t>(p.column)] = p.name;
-    for (std::size_t k = 0; k < of_column.size(); ++k) add(of_column[k], expr::Kind::parameter, model.p[k]);
-    return s;
-}
-
-expr::Scope scope_of(const Model& model, const Symbols& s) {
-    expr::Scope scope;
-    scope.find = [&s](std::string_view name) -> std::optional<expr::Expr> {
-        for (std::size_t k = 0; k < s.names.size(); ++k)
-            if (s.names[k] == name) return s.symbols[k];
-        return {};
-    };
-    scope.names = [&s] { return s.names; };
-    scope.refusal = [&model](std::string_view name) -> std::string {
-        for (const Parameter& p : model.settings->parameters)
-            if (p.name == name && p.column < 0) return "it is computed from other parameters: write it out";
-        return {};
-    };
-    scope.what = "the output";
-    return scope;
-}
-
-}  // namespace
-
 Output output_of(const Model& model, const std::string& expression, double t, const std::vector<double>& q,
                  const std::vector<double>& u) {
-    using expr::Expr;
-    const auto n = static_cast<std::size_t>(model.size());
+    model::StateExpression compiled(model, expression, {"--output", 0, 0}, model::StateExpression::Derivatives::all);
     Output out;
-    out.gradient = Vector::Zero(1 + 2 * model.size() + model.layout().parameters);
-    // Coordinates of mass points have names such as p0.x, which cannot be parsed as expressions.
-    for (std::size_t i = 0; i < n; ++i)
-        for (const bool velocity : {false, true})
-            if (expression == model.coordinates[i] + (velocity ? "'" : "")) {
-                out.value = velocity ? u[i] : q[i];
-                out.gradient(static_cast<Eigen::Index>(1 + i + (velocity ? n : 0))) = 1.0;
-                return out;
-            }
-    expr::Graph graph;
-    const Symbols s = symbols_of(model, graph, t, q, u);
-    expr::Source source;
-    source.text = expression;
-    source.place = {"--output", 0, 0};
-    // Outputs of the model that are functions of the state are known by their names too.
-    std::vector<model::Definition> definitions = model.settings->definitions;
-    if (const model::Outputs* const outputs = model.outputs.get())
-        for (const model::Output& o : outputs->list)
-            if (model::replace_calls(o.source, model::quantity_functions()).calls.empty())
-                definitions.push_back({o.name, o.source});
-    const Expr value = expr::parse(graph, source, model::with_definitions(graph, definitions, scope_of(model, s)));
-    std::vector<Expr> wanted{value};
-    for (const Expr symbol : s.symbols) wanted.push_back(expr::Derivative(graph, symbol)(value));
-    const expr::Tape tape(graph, wanted, {}, s.symbols);
-    std::vector<double> scratch(tape.slot_count()), results(wanted.size());
-    tape.prepare<double>({}, scratch);
-    tape.evaluate<double>(s.values, scratch, results);
-    out.value = results[0];
-    for (std::size_t k = 0; k < s.symbols.size(); ++k) out.gradient(static_cast<Eigen::Index>(k)) = results[k + 1];
+    out.value = compiled.value(t, q, u);
+    const std::span<const double> gradient = compiled.gradient();
+    out.gradient = Eigen::Map<const Vector>(gradient.data(), static_cast<Eigen::Index>(gradient.size()));
     return out;
 }
 

@@ -52,6 +52,7 @@ const std::vector<Kind>& kinds() {
         }
         add("flow", sprung_reset_generators(), judge_flow);
         add("device", basin_generators(), judge_device);
+        add("event-device", basin_generators(), judge_event_device);
         add("orbit", orbit_generators(), judge_orbit);
         add("continue", orbit_generators(), judge_continue);
         add("continue", rest_over_generators(), judge_equilibria_over);

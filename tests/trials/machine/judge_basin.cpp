@@ -124,9 +124,8 @@ bool has_device(const Program& program) {
     return found;
 }
 
-}  // namespace
-
-Findings judge_device(const Model& model, const Program& program) {
+/// Ends of motions by a kernel, with these options for the method.
+Findings judge_kernel(const Model& model, const Program& program, const std::vector<std::string>& method) {
     Findings findings;
     if (!has_device(program)) return findings;
     nlohmann::json document;
@@ -135,11 +134,12 @@ Findings judge_device(const Model& model, const Program& program) {
     std::filesystem::remove_all(folder);
     const std::string& x = model.coordinates[0];
     constexpr double h = 1e-3, until = 2.0;
-    if (!call(program,
-              {"basin", file, "--grid", x + "=-2:2:5", "--grid", x + "'=-2:2:3", "--t-max", fmt::format("{}", until),
-               "--h", fmt::format("{}", h), "--no-certify", "--device", "opencl", "--json", "--out", folder.string()},
-              60, document, findings))
-        return findings;
+    std::vector<std::string> arguments{"basin",        file,           "--grid",  x + "=-2:2:5",
+                                       "--grid",       x + "'=-2:2:3", "--t-max", fmt::format("{}", until),
+                                       "--no-certify", "--device",     "opencl",  "--json",
+                                       "--out",        folder.string()};
+    arguments.insert(arguments.end(), method.begin(), method.end());
+    if (!call(program, arguments, 60, document, findings)) return findings;
     const Table table = read_csv(folder / "basin.csv");
     const TimeStepping stepping(model);
     for (std::size_t row = 0; row < table.rows.size() && findings.violations.empty(); ++row) {
@@ -172,6 +172,16 @@ Findings judge_device(const Model& model, const Program& program) {
         });
     }
     return findings;
+}
+
+}  // namespace
+
+Findings judge_device(const Model& model, const Program& program) {
+    return judge_kernel(model, program, {"--h", "1e-3"});
+}
+
+Findings judge_event_device(const Model& model, const Program& program) {
+    return judge_kernel(model, program, {"--method", "event"});
 }
 
 Findings judge_basin(const Model& model, const Program& program) {

@@ -16,6 +16,8 @@ Findings judge_labels(const Model& model, const nlohmann::json& document, const 
 /// `basin --device opencl`: the positions at which the kernel ends, against plain time-stepping. Nothing is judged if
 /// there is no such device.
 Findings judge_device(const Model& model, const Program& program);
+/// The same of the event-driven kernel.
+Findings judge_event_device(const Model& model, const Program& program);
 
 Findings judge_basin(const Model& model, const Program& program);
 

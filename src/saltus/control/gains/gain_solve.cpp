@@ -9,6 +9,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/model_maker.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
@@ -57,7 +58,8 @@ public:
         SolveTrial trial;
         trial.value = x;
         try {
-            const model::Model model = built(description_, options_.run, {unknown_.name}, {x});
+            const model::Model model =
+                ensemble::ModelMaker(description_, options_.run.build, {unknown_.name}).at(std::array{x});
             StudiedRun run = studied_run(model, options_.run, {x});
             if (!run.done) interrupted = true;
             trial.target = target_.value(model, run.measures, out_.at);

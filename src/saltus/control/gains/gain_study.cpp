@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/control/gains/gain_study.hpp"
 
+#include <algorithm>
 #include <variant>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/control/gains/detail/run_bytes.hpp"
+#include "saltus/ensemble/model_maker.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/outputs.hpp"
@@ -14,7 +16,8 @@ namespace saltus::control {
 
 namespace {
 
-constexpr std::size_t max_runs = 1'000'000;
+/// All numbers of so many runs fit into memory.
+constexpr double max_runs = 1e6;
 
 }  // namespace
 
@@ -36,20 +39,6 @@ std::vector<std::string> element_names(const model::Model& model) {
     return names;
 }
 
-model::Model built(const model::Description& description, const RunOptions& options,
-                   const std::vector<std::string>& names, const std::vector<double>& values) {
-    model::BuildOptions build = options.build;
-    for (std::size_t p = 0; p < names.size(); ++p) build.set.emplace_back(names[p], number_text(values[p]));
-    try {
-        return model::build(description, build);
-    } catch (const Error& e) {
-        std::string where;
-        for (std::size_t p = 0; p < names.size(); ++p)
-            where += (p == 0 ? "" : ", ") + names[p] + " = " + number_text(values[p]);
-        throw Error("with " + where + ": " + e.message(), e.place(), e.remedy());
-    }
-}
-
 StudiedRun studied_run(const model::Model& model, const RunOptions& options, const std::vector<double>& values) {
     StudiedRun run;
     run.values = values;
@@ -66,24 +55,31 @@ StudiedRun studied_run(const model::Model& model, const RunOptions& options, con
     return run;
 }
 
-GainStudy study_gains(const model::Description& description, const std::vector<sensitivity::Vary>& vary,
-                      const RunOptions& options) {
-    SALTUS_EXPECT(!vary.empty());
-    std::size_t count = 1;
+namespace {
+
+std::vector<std::string> names_of(const ensemble::Starts& starts, const RunOptions& options) {
+    const char* const option = starts.sampled() ? "--box" : "--vary";
     std::vector<std::string> names;
-    for (const sensitivity::Vary& v : vary) {
-        SALTUS_EXPECT(!v.values.empty());
-        count *= v.values.size();
-        if (count > max_runs)
-            throw Error("the study has more than " + std::to_string(max_runs) + " runs", {"--vary", 0, 0},
-                        "give fewer values");
+    for (const ensemble::Axis& a : starts.axes) {
         for (const auto& [name, value] : options.build.set)
-            if (name == v.name)
-                throw Error("'" + name + "' is both set and varied", {"--vary", 0, 0}, "drop one of the two");
-        for (const std::string& name : names)
-            if (name == v.name) throw Error("'" + name + "' is varied twice", {"--vary", 0, 0}, "drop one of the two");
-        names.push_back(v.name);
+            if (name == a.name)
+                throw Error("'" + name + "' is both set and varied", {option, 0, 0}, "drop one of the two");
+        if (std::find(names.begin(), names.end(), a.name) != names.end())
+            throw Error("'" + a.name + "' is varied twice", {option, 0, 0}, "drop one of the two");
+        names.push_back(a.name);
     }
+    if (static_cast<double>(starts.size()) > max_runs)
+        throw Error("the study has more than 1e6 runs", {option, 0, 0},
+                    "give fewer values, or ask for single numbers with --ask");
+    return names;
+}
+
+}  // namespace
+
+GainStudy study_gains(const model::Description& description, const ensemble::Starts& starts, const RunOptions& options,
+                      const StudyPlace& place) {
+    SALTUS_EXPECT(!starts.axes.empty());
+    const ensemble::ModelMaker maker(description, options.build, names_of(starts, options));
     GainStudy study;
     const model::Model nominal = model::build(description, options.build);
     study.model = nominal.name;
@@ -92,22 +88,40 @@ GainStudy study_gains(const model::Description& description, const std::vector<s
     study.constraints = nominal.constraints.size();
     if (const model::Outputs* const outputs = nominal.outputs.get())
         for (const model::Output& o : outputs->list) study.outputs.push_back(o.name);
-    study.vary = vary;
-    study.runs.resize(count);
-    for (std::size_t r = 0; r < count; ++r) {
-        std::size_t rest = r;
-        study.runs[r].values.resize(vary.size());
-        for (std::size_t p = vary.size(); p-- > 0;) {
-            study.runs[r].values[p] = vary[p].values[rest % vary[p].values.size()];
-            rest /= vary[p].values.size();
+    study.starts = starts;
+    ensemble::FunctionWork work([&](const ensemble::RunRequest& run) -> std::optional<std::string> {
+        StudiedRun made;
+        try {
+            made = studied_run(maker.at(run.values), options, run.values);
+        } catch (const Error& e) {
+            if (!starts.sampled()) throw;
+            made.refused = e.message();
+            made.done = true;
         }
+        if (!made.done) return {};
+        return bytes_of(made);
+    });
+    ensemble::Engine engine(work, place.engine);
+    if (!engine.leads()) {
+        engine.serve();
+        return study;
     }
-    const auto one = [&](std::size_t r) {
-        const std::vector<double> values = study.runs[r].values;
-        study.runs[r] = studied_run(built(description, options, names, values), options, values);
-    };
-    study.complete = ensemble::parallel_for(count, one, {options.threads, options.interrupted, options.progress});
-    for (const StudiedRun& run : study.runs) study.complete = study.complete && run.done;
+    ensemble::Table memory(0, starts.size());
+    ensemble::Table& table = place.table != nullptr ? *place.table : memory;
+    ensemble::Round round;
+    round.count = starts.size();
+    round.axes = starts.axes.size();
+    round.shard = place.shard;
+    round.values = [&](std::size_t k, std::span<double> x) { starts.values(k, x); };
+    round.progress = place.progress;
+    const ensemble::Dismissal at_the_end(engine);
+    study.complete = ensemble::make(engine, table, round) && place.shard.whole();
+    study.runs.resize(starts.size());
+    for (std::size_t k = 0; k < study.runs.size(); ++k) {
+        study.runs[k].values.resize(starts.axes.size());
+        starts.values(k, study.runs[k].values);
+    }
+    table.scan(0, starts.size(), [&](std::size_t k, std::string_view bytes) { read(bytes, study.runs[k]); });
     return study;
 }
 

@@ -7,6 +7,7 @@
 
 #include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/axis_text.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
@@ -79,24 +80,29 @@ Rest rest_of(const model::Model& model, ContactModel contacts, const std::vector
 
 }  // namespace
 
-sensitivity::Vary penalty_from_text(const std::string& text) {
+ensemble::Axis penalty_from_text(const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
         throw Error("'" + text + "' does not say which stiffness", {"--penalty", 0, 0}, remedy);
     const long colons = std::count(text.begin(), text.end(), ':');
-    sensitivity::Vary vary;
+    ensemble::Axis axis;
     try {
-        vary = sensitivity::vary_from_text(colons == 2 ? text + ":log" : text);
+        axis = ensemble::axis_from_text(colons == 2 ? text + ":log" : text, ensemble::AxisUse::values, "--penalty");
     } catch (const Error& e) {
         throw Error(e.message(), {"--penalty", 0, 0}, remedy);
     }
-    for (double& k : vary.values) {
+    std::vector<double> values = axis.values();
+    for (double& k : values) {
         if (!(k > 0.0)) throw Error("a stiffness must be positive", {"--penalty", 0, 0}, remedy);
         // Rounded to 14 digits: even ratios give 9999.999999999998 instead of 10000.
         k = number_in(rounded_text(k, 14));
     }
-    std::sort(vary.values.begin(), vary.values.end());
-    return vary;
+    std::sort(values.begin(), values.end());
+    axis.from = values.front();
+    axis.to = values.back();
+    axis.logarithmic = false;
+    axis.listed = std::move(values);
+    return axis;
 }
 
 model::Description with_stiffness(model::Description d, double k) {
@@ -148,10 +154,11 @@ void find_orders(PenaltyLimit& out) {
 /// In contact a mass m follows half a vibration of duration π √(m/k) and depth |γ⁻| √(m/k); the rigid motion turns at
 /// once. Positions therefore differ by O(k^(−1/2)), while the velocities differ by 2|γ⁻| during contact for every k
 /// ([Tornambe] errata 11). The equilibria differ by O(1/k).
-PenaltyLimit penalty_limit(const model::Description& description, const sensitivity::Vary& stiffness,
+PenaltyLimit penalty_limit(const model::Description& description, const ensemble::Axis& stiffness,
                            const PenaltyLimitOptions& o) {
     PenaltyLimit out;
     out.varied = stiffness.name;
+    const std::vector<double> values = stiffness.values();
     out.t_end = o.t_end;
     const auto described = [&](const model::Description& d, double k) {
         return stiffness.name == "k" ? with_stiffness(d, k) : d;
@@ -174,7 +181,7 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     out.model = rigid.name;
     out.coordinates = rigid.coordinates;
     for (const model::Contact& c : rigid.contacts) out.contacts.push_back(c.name);
-    const model::Model softest = built(description, stiffness.values.front());
+    const model::Model softest = built(description, values.front());
     model::refuse_unsupported(softest, model::Analysis::penalty_limit, {description.file, 0, 0});
     if (damped_springs(description, softest))
         out.warnings.push_back("d of [penalty] is not 0: the limit of the springs is not the motion with e = 1");
@@ -193,10 +200,10 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
                                 [](const trajectory::Event& e) { return e.kind == EventKind::impact; });
     out.steady = rest_of(rigid, ContactModel::rigid, motion.end.q);
 
-    out.runs.resize(stiffness.values.size());
+    out.runs.resize(values.size());
     const auto one = [&](std::size_t i) {
         PenaltyRun& r = out.runs[i];
-        r.k = stiffness.values[i];
+        r.k = values[i];
         const model::Model soft = built(description, r.k);
         integrate::Penalty method;
         method.rtol = o.rtol;
@@ -224,7 +231,7 @@ PenaltyLimit penalty_limit(const model::Description& description, const sensitiv
     action.interrupted = o.interrupted;
     const model::Description soft = conservative(description);
     out.action = action_sequence(
-        conservative(rigid_description), [&](double k) { return built(soft, k); }, stiffness.values, action);
+        conservative(rigid_description), [&](double k) { return built(soft, k); }, values, action);
     return out;
 }
 

@@ -9,10 +9,10 @@
 #include "saltus/control/penalty/action.hpp"
 #include "saltus/control/penalty/motion_distance.hpp"
 #include "saltus/control/rest.hpp"
+#include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/build_options.hpp"
 #include "saltus/model/description.hpp"
-#include "saltus/sensitivity/study/event_study.hpp"
 
 namespace saltus::control {
 
@@ -63,11 +63,11 @@ struct PenaltyLimitOptions {
 
 /// Parses the values of the stiffness: "k=1e3:1e9:7" (even ratios), "k=1e3,1e6", or NAME=... for a parameter. The
 /// values are positive and ascend. Throws Error.
-sensitivity::Vary penalty_from_text(const std::string& text);
+ensemble::Axis penalty_from_text(const std::string& text);
 
 /// Simulates the rigid motion and those with springs, and compares them. Throws Error if the model has no contacts or a
 /// contact has no stiffness.
-PenaltyLimit penalty_limit(const model::Description& description, const sensitivity::Vary& stiffness,
+PenaltyLimit penalty_limit(const model::Description& description, const ensemble::Axis& stiffness,
                            const PenaltyLimitOptions& options);
 
 /// The description with springs of stiffness k in all contacts.

@@ -68,6 +68,7 @@ public:
 private:
     template <class V>
     friend class SeriesWorkspace;
+    friend class SeriesText;  // series_statements.cpp
     friend class SeriesRemainders;
     class Compiler;
 

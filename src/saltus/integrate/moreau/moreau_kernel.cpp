@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/integrate/moreau/moreau_kernel.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/expr/differentiate.hpp"
 #include "saltus/expr/statements.hpp"
+#include "saltus/integrate/detail/kernel_prelude.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 #include "saltus/integrate/moreau/moreau_implicit.hpp"
@@ -31,36 +33,12 @@ constexpr int first_stiffness_iterations = 16, further_stiffness_iterations = 3;
 constexpr double stiffness_margin = 1.001;
 constexpr std::int64_t max_stiffness_tests = 1000;  ///< the estimates have converged long before
 
-/// What C++, CUDA and OpenCL call differently.
-constexpr const char* prelude = R"(
-#if defined(__OPENCL_VERSION__)
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-#define SALTUS_KERNEL __kernel
-#define SALTUS_FUNCTION static
-#define SALTUS_GLOBAL __global
-#define SALTUS_NEXT(counter) atomic_inc(counter)
-#elif defined(__CUDACC__)
-#define SALTUS_KERNEL extern "C" __global__
-#define SALTUS_FUNCTION __device__ __noinline__ static
-#define SALTUS_GLOBAL
-#define SALTUS_NEXT(counter) atomicAdd(counter, 1)
-#define SALTUS_SINE_AND_COSINE(x, s, c) sincos(x, &(s), &(c))
-#if !defined(INFINITY)
-#define INFINITY __longlong_as_double(0x7ff0000000000000LL)
-#define NAN __longlong_as_double(0x7ff8000000000000LL)
-#endif
-#else
-#include <math.h>
-#define SALTUS_KERNEL extern "C"
-#define SALTUS_FUNCTION static
-#define SALTUS_GLOBAL
-#define SALTUS_NEXT(counter) ((*(counter))++)
-#endif
-#if !defined(SALTUS_SINE_AND_COSINE)
-#define SALTUS_SINE_AND_COSINE(x, s, c) { s = sin(x); c = cos(x); }
-#endif
-)";
+/// The contact problems of models with friction in planes or Poisson's law, as text.
+constexpr const char* general_rows =
+#define SALTUS_SHARED(...) #__VA_ARGS__
+#include "saltus/integrate/moreau/detail/general_rows.inc"
+#undef SALTUS_SHARED
+    ;
 
 std::string joined(const std::vector<std::string>& terms, const std::string& first = {}) {
     std::string text = first;
@@ -94,24 +72,34 @@ bool constant_jacobian(const model::Mechanics& model) {
 /// detail/moreau_lanes_kernel.inc and detail/moreau_lanes_rows.inc, whose comments explain them.
 class Emitter {
 public:
-    Emitter(const model::Mechanics& model, const Moreau& method, const KernelRules& rules)
-        : w_(model, method.theta), rules_(rules), coordinates_(model.size()) {
+    Emitter(const model::Mechanics& model, const Moreau& method, const KernelRules& rules, std::span<const int> varied)
+        : w_(model, method.theta, varied),
+          rules_(rules),
+          coordinates_(model.size()),
+          parameters_(static_cast<int>(varied.size())),
+          varied_(model.p.size()) {
+        for (std::size_t k = 0; k < varied.size(); ++k) varied_[ix(varied[k])] = "par[" + std::to_string(k) + "]";
         w_.tolerance = method.contact_tolerance;
         w_.literal = method.restitution == Restitution::literal;
-        tests_stiffness_ = !constant_jacobian(model);
+        tests_stiffness_ = parameters_ > 0 || !constant_jacobian(model);
         find_rows();
     }
 
     MotionKernel kernel() {
         MotionKernel k;
+        k.name = "saltus_motions";
         k.coordinates = coordinates_;
+        k.parameters = parameters_;
         declare_state();
         k.state_size = static_cast<int>(state_.size());
+        k.result_size = std::max(2 * coordinates_ + 3, k.state_size);
         for (const ProblemRow& row : rows_) k.rows.push_back(row.row);
         k.contacts = static_cast<int>(w_.model.contacts.size());
         for (std::size_t i = 0; i < state_.size(); ++i)
             if (state_[i].name == "struck_before") k.struck_before = static_cast<int>(i);
-        text_ = prelude;
+        text_ = kernel_prelude;
+        if (w_.general) line("#define GENERAL_ROWS " + std::to_string(std::max(1, rows())));
+        if (w_.general) line(general_rows);
         if (tests_stiffness_) stiffness_functions();
         line("SALTUS_KERNEL void saltus_motions(SALTUS_GLOBAL const int* sizes, SALTUS_GLOBAL const double* settings,");
         line("    SALTUS_GLOBAL int* next, SALTUS_GLOBAL const int* list, SALTUS_GLOBAL const int* flags,");
@@ -120,6 +108,7 @@ public:
         line("const int count = sizes[0], stride = sizes[1], budget = sizes[2];");
         line("const double h = settings[0], t_max = settings[1], slow_energy = settings[2];");
         line("int motion = -1, flag = 0, made = 0;");
+        if (parameters_ > 0) line("double par[" + std::to_string(parameters_) + "];");
         for (const State& s : state_)
             if (!s.in_array) line((s.integer ? "int " : "double ") + s.name + " = 0;");
         const std::string length = "[" + std::to_string(coordinates_) + "]";
@@ -136,9 +125,9 @@ public:
             line("if (steps % " + std::to_string(steps_between_stiffness) + " == 0) {");
             line("const double at_q" + length + " = {" + listed("q") + "}, at_u" + length + " = {" + listed("u") +
                  "};");
-            line("lost = saltus_stiff(t, at_q, at_u, along_q, along_u, h, steps == 0 ? " +
-                 std::to_string(first_stiffness_iterations) + " : " + std::to_string(further_stiffness_iterations) +
-                 ");");
+            line("lost = saltus_stiff(" + std::string(parameters_ > 0 ? "par, " : "") +
+                 "t, at_q, at_u, along_q, along_u, h, steps == 0 ? " + std::to_string(first_stiffness_iterations) +
+                 " : " + std::to_string(further_stiffness_iterations) + ");");
             line("if (lost) { outcome[motion] = 3; outcome[stride + motion] = steps; motion = -1; continue; }");
             line("}");
         }
@@ -219,10 +208,16 @@ private:
             if (law.kind == Kind::scaled_slider) row.parent = law.scaling;
             if (law.kind != Kind::contact) always_rows_ = true;
             rows_.push_back(row);
-            if (law.kind != Kind::contact || law.slip < 0) continue;
-            row.parent = rows() - 1;
-            row.row = law.slip;
-            row.friction = true;
+            if (law.kind == Kind::contact && law.slip >= 0) {
+                row.parent = rows() - 1;
+                row.row = law.slip;
+                row.friction = true;
+                rows_.push_back(row);
+            }
+            if (!row.friction || law.slips == 1) continue;
+            rows_.back().second = rows();
+            row.row += 1;
+            row.second = -2;
             rows_.push_back(row);
         }
     }
@@ -252,7 +247,7 @@ private:
         std::vector<std::string> variables{t};
         for (int i = 0; i < coordinates_; ++i) variables.push_back(q(i));
         for (int i = 0; i < coordinates_; ++i) variables.push_back(u(i));
-        expr::Statements s = expr::statements_of(tape, prefix, w_.model.p, variables);
+        expr::Statements s = expr::statements_of(tape, prefix, w_.model.p, variables, varied_);
         text_ += with_common_angles(s.text);
         return std::move(s.outputs);
     }
@@ -290,7 +285,9 @@ private:
 
     void stiffness_functions() {
         using Part = model::SymbolicEquations::Part;
-        const std::string n = std::to_string(coordinates_), state = "double t, const double* q, const double* u";
+        const std::string n = std::to_string(coordinates_), par = parameters_ > 0 ? "par, " : "";
+        const std::string state =
+            std::string(parameters_ > 0 ? "const double* par, " : "") + "double t, const double* q, const double* u";
         line("SALTUS_FUNCTION void saltus_force(" + state + ", double* f) {");
         std::vector<std::string> out = evaluate(w_.system.tape(Part::force), "e", "t", element("q"), element("u"));
         for (int i = 0; i < coordinates_; ++i) line("f[" + std::to_string(i) + "] = " + out[ix(i)] + ";");
@@ -314,13 +311,13 @@ private:
         line("if (!(length > 0.0)) return -1.0;");
         line("const double epsilon = " + exact_literal(Stiffness::difference_ratio) + " * size / length;");
         line("for (int i = 0; i < " + n + "; i++) moved[i] = (rate ? u[i] : q[i]) + epsilon * v[i];");
-        line("saltus_force(t, q, u, f);");
-        line("saltus_force(t, rate ? q : moved, rate ? moved : u, g);");
+        line("saltus_force(" + par + "t, q, u, f);");
+        line("saltus_force(" + par + "t, rate ? q : moved, rate ? moved : u, g);");
         line("for (int i = 0; i < " + n + "; i++) {");
         line("g[i] = (g[i] - f[i]) / epsilon;");
         line("if (!(fabs(g[i]) <= " + huge() + ")) return -1.0;");
         line("}");
-        line("saltus_invert_mass(t, q, u, g);");
+        line("saltus_invert_mass(" + par + "t, q, u, g);");
         line("for (int i = 0; i < " + n + "; i++) {");
         line("along = along + v[i] * g[i]; square = square + v[i] * v[i]; change = change + g[i] * g[i];");
         line("}");
@@ -332,7 +329,7 @@ private:
         line("for (int rate = 0; rate < 2; rate++) {");
         line("double largest = 0.0;");
         line("for (int k = 0; k < rounds; k++) {");
-        line("const double growth = saltus_growth(t, q, u, rate, rate ? w : v);");
+        line("const double growth = saltus_growth(" + par + "t, q, u, rate, rate ? w : v);");
         line("if (growth < 0.0) break;");
         line("largest = growth;");
         line("}");
@@ -353,6 +350,8 @@ private:
         line("if (entry >= count) break;");
         line("motion = list[entry];");
         line("flag = flags[motion];");
+        for (int k = 0; k < parameters_; ++k)
+            line("par[" + std::to_string(k) + "] = start" + place(ix(2 * coordinates_ + k)) + ";");
         for (const char* from : {"state", "result"}) {
             line(from[0] == 's' ? "if (flag & 2) {" : "} else if (flag & 4) {");
             for (std::size_t k = 0; k < state_.size(); ++k)
@@ -420,6 +419,9 @@ private:
         for (int k = 0; k < rows(); ++k) line("double " + name_("r", k) + " = 0.0, " + name_("v", k) + " = 0.0;");
         for (int k = 0; k < rows(); ++k)
             if (normal(k)) line("int " + name_("struck", block(k).contact) + " = 0;");
+        for (int i = 0; i < coordinates_ && w_.general; ++i)
+            line("double " + name_("n", i) + " = " + name_("u", i) + ";");
+        for (int k = 0; k < rows() && w_.general; ++k) line("double " + name_("i", k) + " = 0.0;");
         assemble_declarations();
         if (rows() > 0) {
             if (!always_rows_) {
@@ -651,7 +653,7 @@ private:
     /// Whether contacts are the only rows, there are several, and all are alike: then a step with one closed contact
     /// has a problem of its own, which is the same for all contacts.
     bool has_single_problem() const {
-        if (always_rows_ || w_.model.contacts.size() < 2) return false;
+        if (always_rows_ || w_.general || w_.model.contacts.size() < 2) return false;
         for (const Block& law : w_.blocks)
             if ((law.slip >= 0) != (w_.blocks[0].slip >= 0)) return false;
         return true;
@@ -662,7 +664,9 @@ private:
         line("const int lasts = (step_before > 0.0)" + std::string(contacts ? " & !struck_before & !any_struck" : "") +
              ";");
         line("const double ratio = step / step_before;");
-        if (has_single_problem()) {
+        if (w_.general) {
+            solve_general();
+        } else if (has_single_problem()) {
             std::string closed;
             for (std::size_t c = 0; c < w_.model.contacts.size(); ++c)
                 closed += (c > 0 ? " + " : "") + name_("closed", static_cast<int>(c));
@@ -674,6 +678,110 @@ private:
         } else {
             solve_all();
         }
+    }
+
+    // --- friction in planes, and Poisson's law: solve_general of moreau_lanes.cpp
+
+    /// Factor of a row of orthotropic friction: disk_factor. Empty: 1.
+    std::string scale(int k) const { return friction(k) && block(k).orthotropic ? name_("f", k) : std::string(); }
+    std::string scaled(const std::string& x, int k) const { return scale(k).empty() ? x : x + " * " + scale(k); }
+    static std::string in_rows(const char* array, int k) {
+        return "p." + std::string(array) + "[" + std::to_string(k) + "]";
+    }
+
+    void solve_general() {
+        line("SaltusRows p;");
+        line("p.n = " + std::to_string(rows()) + ";");
+        std::string poisson;
+        for (int k = 0; k < rows(); ++k) {
+            const Block& law = block(k);
+            std::string mu = value(law.mu);
+            if (!scale(k).empty()) {
+                const std::string largest = name_("o", k);
+                line("const double " + largest + " = " + larger(value(law.mu), value(law.mu_second)) + ";");
+                line("const double " + scale(k) + " = " + largest + " > 0.0 ? " +
+                     (rows_[ix(k)].second == -2 ? value(law.mu_second) : value(law.mu)) + " / " + largest + " : 1.0;");
+                mu = largest;
+            }
+            int kind = 0;
+            switch (law.kind) {
+                case Kind::bilateral: break;
+                case Kind::unilateral: kind = 1; break;
+                case Kind::contact: kind = friction(k) ? 2 : 1; break;
+                case Kind::scaled_slider: kind = 3; break;
+                case Kind::slider:
+                    kind = 4;
+                    mu = "step * (" + mu + " * " + value(law.force) + ")";
+                    break;
+            }
+            const auto set = [&](const char* array, const std::string& text) {
+                line(in_rows(array, k) + " = " + text + ";");
+            };
+            set("kind", std::to_string(kind));
+            set("parent", std::to_string(rows_[ix(k)].parent));
+            set("second", std::to_string(rows_[ix(k)].second));
+            set("present", present(k));
+            set("fixed", "0");
+            set("mu", mu);
+            set("b", scaled(name_("b", k), k));
+            const std::string guess = "lasts & " + present(k) + " ? ratio * " + name_("L", k) + " : 0.0";
+            set("r", scale(k).empty() ? guess : scale(k) + " > 0.0 ? (" + guess + ") / " + scale(k) + " : 0.0");
+            if (normal(k) && law.poisson) poisson += (poisson.empty() ? "" : " | ") + name_("struck", law.contact);
+        }
+        for (int i = 0; i < rows(); ++i)
+            for (int j = 0; j < rows(); ++j) {
+                const std::string d = D_[ix(i)][ix(j)].empty() ? "0.0" : scaled(scaled(D_[ix(i)][ix(j)], i), j);
+                line("p.D[" + std::to_string(i) + " * GENERAL_ROWS + " + std::to_string(j) + "] = " + d + ";");
+            }
+        if (!poisson.empty()) {
+            line("if (" + poisson + ") {");
+            collide();
+            line("}");
+        }
+        line("lost |= !saltus_solve_rows(&p, " + exact_literal(w_.tolerance) + ");");
+        for (int k = 0; k < rows(); ++k) {
+            line(name_("r", k) + " = " + scaled(in_rows("r", k), k) + ";");
+            line(name_("v", k) + " = " + in_rows("v", k) + ";");
+        }
+    }
+
+    /// An impact by Poisson's law, in front of the problem of the step.
+    void collide() {
+        const std::string size = "[" + std::to_string(rows()) + "]";
+        line("double gamma" + size + ", e" + size + ";");
+        for (int k = 0; k < rows(); ++k) {
+            const std::string at = "[" + std::to_string(k) + "] = ";
+            line("gamma" + at + scaled(name_("g", k), k) + ";");
+            line("e" + at + (kind(k) != Kind::contact ? "0.0" : value(friction(k) ? block(k).e_t : block(k).e_n)) +
+                 ";");
+        }
+        line("if (!saltus_poisson(&p, gamma, e, " + exact_literal(w_.tolerance) + ")) {");
+        line("outcome[motion] = 3; outcome[stride + motion] = steps; motion = -1; continue;");
+        line("}");
+        for (int k = 0; k < rows(); ++k) line(name_("i", k) + " = " + scaled(in_rows("r", k), k) + ";");
+        for (int i = 0; i < coordinates_; ++i)
+            if (const std::string push = pushes("i", i); !push.empty())
+                line(name_("n", i) + " = " + name_("n", i) + " + (" + push + ");");
+        for (int k = 0; k < rows(); ++k) {
+            const int row = rows_[ix(k)].row;
+            std::string speed = dot(row, named("n"));
+            if (w_.has_chi[ix(row)] != 0) speed += " + " + value(w_.chi[ix(row)]);
+            line(name_("b", k) + " = (" + speed + ") + (" + dot(row, named("d")) + ");");
+            const bool holds = kind(k) == Kind::bilateral || normal(k);
+            if (holds && !term(w_.zeta[ix(row)]).empty())
+                line(name_("b", k) + " = " + name_("b", k) + " + ending * " + term(w_.zeta[ix(row)]) + ";");
+            line(name_("b", k) + " = " + present(k) + " ? " + name_("b", k) + " : 0.0;");
+            line(in_rows("b", k) + " = " + scaled(name_("b", k), k) + ";");
+            line(in_rows("r", k) + " = 0.0;");
+        }
+    }
+
+    /// The change of velocity i by impulses with this name; empty: none.
+    std::string pushes(const char* impulse, int i) const {
+        std::vector<std::string> list;
+        for (int k = 0; k < rows(); ++k)
+            if (!column_[ix(k)][ix(i)].empty()) list.push_back(name_(impulse, k) + " * " + column_[ix(k)][ix(i)]);
+        return list.empty() ? std::string() : joined(list);
     }
 
     void solve_all() {
@@ -1001,15 +1109,15 @@ private:
 
     void finish() {
         for (int i = 0; i < coordinates_; ++i) {
-            std::vector<std::string> pushes;
-            for (int k = 0; k < rows(); ++k)
-                if (!column_[ix(k)][ix(i)].empty()) pushes.push_back(name_("r", k) + " * " + column_[ix(k)][ix(i)]);
-            line(name_("u", i) + " = " + name_("u", i) + " + " + name_("d", i) +
-                 (pushes.empty() ? "" : " + (" + joined(pushes) + ")") + ";");
+            const std::string push = pushes("r", i), before = name_(w_.general ? "n" : "u", i);
+            line(name_("u", i) + " = " + before + " + " + name_("d", i) + (push.empty() ? "" : " + (" + push + ")") +
+                 ";");
             line(name_("q", i) + " = " + name_("m", i) + " + ending * " + name_("u", i) + ";");
             line("lost |= !(fabs(" + name_("q", i) + ") <= " + huge() + ") | !(fabs(" + name_("u", i) +
                  ") <= " + huge() + ");");
         }
+        for (int k = 0; k < rows() && w_.general; ++k)
+            line(name_("r", k) + " = " + name_("r", k) + " + " + name_("i", k) + ";");
         for (int k = 0; k < rows(); ++k) line(name_("L", k) + " = " + name_("r", k) + ";");
         line("step_before = step;");
         line("t = t_next;");
@@ -1149,7 +1257,8 @@ private:
 
     Work w_;
     const KernelRules rules_;
-    const int coordinates_;
+    const int coordinates_, parameters_;
+    std::vector<std::string> varied_;  ///< texts of the parameters that each motion has of its own; empty: fixed
     std::vector<ProblemRow> rows_;
     bool tests_stiffness_ = false;  ///< the forces are not linear
     bool always_rows_ = false;      ///< the problem has rows in every step
@@ -1162,11 +1271,12 @@ private:
 
 }  // namespace
 
-std::string kernel_refusal(const model::Mechanics& model, const Moreau& method, double t_max) {
+std::string kernel_refusal(const model::Mechanics& model, const Moreau& method, double t_max,
+                           std::span<const int> varied) {
     if (std::string why = LaneStepper::refusal(model, method); !why.empty()) return why;
     const double steps = t_max / method.h;
     if (!(steps < 2e9)) return "there are too many steps";
-    if (!constant_jacobian(model)) return {};  // the kernel makes the tests
+    if (!varied.empty() || !constant_jacobian(model)) return {};  // the kernel makes the tests
     model::Workspace workspace(model);
     model::Terms terms(model.layout());
     model::evaluate(model, workspace, 0.0, model.q0, model.u0, terms);
@@ -1182,8 +1292,9 @@ std::string kernel_refusal(const model::Mechanics& model, const Moreau& method, 
     return {};
 }
 
-MotionKernel emit_motion_kernel(const model::Mechanics& model, const Moreau& method, const KernelRules& rules) {
-    return Emitter(model, method, rules).kernel();
+MotionKernel emit_motion_kernel(const model::Mechanics& model, const Moreau& method, const KernelRules& rules,
+                                std::span<const int> varied) {
+    return Emitter(model, method, rules, varied).kernel();
 }
 
 }  // namespace saltus::integrate::moreau

@@ -7,6 +7,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/expr/symbol_sets.hpp"
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
@@ -79,6 +80,97 @@ void evaluate_at_end(Work& w, const expr::Tape& tape, std::vector<Lanes>& scratc
     tape.evaluate_in_place(std::span<Lanes>(scratch), std::span<Lanes>(out));
 }
 
+#define GENERAL_ROWS 12
+#define SALTUS_FUNCTION
+#define SALTUS_SHARED(...) __VA_ARGS__
+#include "saltus/integrate/moreau/detail/general_rows.inc"
+#undef SALTUS_SHARED
+#undef SALTUS_FUNCTION
+static_assert(max_rows <= GENERAL_ROWS);
+
+/// Row k is friction in a plane with different coefficients: the factor of its row in coordinates in which the set of
+/// admissible forces is a disk with the larger coefficient as its radius. Otherwise 1.
+double disk_factor(const Work& w, int k, std::size_t lane, double& mu) {
+    const Block& block = w.blocks[ix(w.rows[k].block)];
+    mu = (*block.mu)[lane];
+    if (!block.orthotropic || !w.rows[k].friction) return 1.0;
+    const double first = mu, second = (*block.mu_second)[lane];
+    mu = first < second ? second : first;
+    if (!(mu > 0.0)) return 1.0;
+    return (w.rows[k].second == -2 ? second : first) / mu;
+}
+
+/// Solves the contact problem of one lane: friction along lines and in planes. An impact by Poisson's law comes first
+/// and changes the velocities. False if the problem is not solved; `impact_failed` tells whether it is that of the
+/// impact, after which the lane is lost.
+bool solve_general(Work& w, std::size_t lane, bool& impact_failed) {
+    SaltusRows p{};
+    double scale[max_rows], gamma[max_rows], e[max_rows];
+    bool poisson = false;
+    p.n = w.row_count;
+    for (int k = 0; k < p.n; ++k) {
+        const Block& block = w.blocks[ix(w.rows[k].block)];
+        scale[k] = disk_factor(w, k, lane, p.mu[k]);
+        p.parent[k] = w.rows[k].parent;
+        p.second[k] = w.rows[k].second;
+        p.present[k] = w.present[k].v[lane] != 0 ? 1 : 0;
+        switch (block.kind) {
+            case Kind::bilateral: p.kind[k] = 0; break;
+            case Kind::unilateral: p.kind[k] = 1; break;
+            case Kind::contact: p.kind[k] = w.rows[k].friction ? 2 : 1; break;
+            case Kind::scaled_slider: p.kind[k] = 3; break;
+            case Kind::slider:
+                p.kind[k] = 4;
+                p.mu[k] = w.step[lane] * (p.mu[k] * (*block.force)[lane]);
+                break;
+        }
+        const bool contact = block.kind == Kind::contact;
+        gamma[k] = w.gamma[k][lane] * scale[k];
+        e[k] = !contact ? 0.0 : (w.rows[k].friction ? *block.e_t : *block.e_n)[lane];
+        p.b[k] = w.b[k][lane] * scale[k];
+        p.r[k] = scale[k] > 0.0 ? w.r[k][lane] / scale[k] : 0.0;
+        w.impact[k][lane] = 0.0;
+        poisson = poisson || (contact && block.poisson && !w.rows[k].friction && p.present[k] != 0 &&
+                              w.struck[ix(block.contact)].v[lane] != 0);
+    }
+    for (int i = 0; i < p.n; ++i)
+        for (int j = 0; j < p.n; ++j) p.D[i * GENERAL_ROWS + j] = w.D[i][j][lane] * scale[i] * scale[j];
+    if (poisson) {
+        impact_failed = saltus_poisson(&p, gamma, e, w.tolerance) == 0;
+        if (impact_failed) return false;
+        for (int i = 0; i < w.n; ++i) {
+            double push = 0.0;
+            for (int k = 0; k < p.n; ++k) push = push + p.r[k] * scale[k] * w.column[k][i][lane];
+            w.u[i][lane] = w.u[i][lane] + push;
+        }
+        const double end = w.theta * w.step[lane];
+        for (int k = 0; k < p.n; ++k) {
+            const int row = w.rows[k].row;
+            const auto dot = [&](const Lanes* x) {
+                double sum = 0.0;
+                for (int at = w.layout.rows.start[ix(row)]; at < w.layout.rows.start[ix(row) + 1]; ++at)
+                    sum = sum + (*w.W[ix(at)])[lane] * x[w.layout.rows.column[ix(at)]][lane];
+                return sum;
+            };
+            double speed = dot(w.u);
+            if (w.has_chi[ix(row)] != 0) speed = speed + (*w.chi[ix(row)])[lane];
+            double b = speed + dot(w.change);
+            if (p.kind[k] == 0 || (w.blocks[ix(w.rows[k].block)].kind == Kind::contact && !w.rows[k].friction))
+                b = b + end * (*w.zeta[ix(row)])[lane];
+            w.impact[k][lane] = p.r[k] * scale[k];
+            w.b[k][lane] = p.present[k] != 0 ? b : 0.0;
+            p.b[k] = w.b[k][lane] * scale[k];
+            p.r[k] = 0.0;
+        }
+    }
+    if (saltus_solve_rows(&p, w.tolerance) == 0) return false;
+    for (int k = 0; k < p.n; ++k) {
+        w.r[k][lane] = p.r[k] * scale[k];
+        w.v[k][lane] = p.v[k];
+    }
+    return true;
+}
+
 /// Solves the contact problem of one lane by the general solvers. False if there is no usable solution.
 bool solve_alone(Work& w, std::size_t lane) {
     using solvers::Law;
@@ -101,7 +193,12 @@ bool solve_alone(Work& w, std::size_t lane) {
         if (w.present[k].v[lane] == 0) continue;
         Law law;
         law.mu = (*block.mu)[lane];
+        if (block.orthotropic) {
+            law.mu_second = (*block.mu_second)[lane];
+            if (law.mu == 0.0 || law.mu_second == 0.0) return false;  // the law has fewer rows then
+        }
         add_row(k);
+        const bool plane = w.rows[k].second >= 0;  // of a slider
         switch (block.kind) {
             case Kind::bilateral:  // all constraints form one block
                 law.kind = LawKind::bilateral;
@@ -116,14 +213,20 @@ bool solve_alone(Work& w, std::size_t lane) {
                 break;
             case Kind::slider:
                 law.kind = LawKind::slider;
-                law.bound = w.step[lane] * ((*block.mu)[lane] * (*block.force)[lane]);
+                law.bound = block.orthotropic ? w.step[lane] * (*block.force)[lane]
+                                              : w.step[lane] * ((*block.mu)[lane] * (*block.force)[lane]);
                 break;
             case Kind::unilateral: law.kind = LawKind::unilateral; break;
-            case Kind::contact: law.kind = block.slip >= 0 ? LawKind::friction2 : LawKind::unilateral; break;
+            case Kind::contact:
+                law.kind = block.slip < 0     ? LawKind::unilateral
+                           : block.slips == 1 ? LawKind::friction2
+                                              : LawKind::friction3;
+                break;
         }
         problem.laws.push_back(law);
         sizes.push_back(1);
-        if (block.kind == Kind::contact && block.slip >= 0) {
+        const int further = block.kind == Kind::contact ? (block.slip >= 0 ? block.slips : 0) : plane ? 1 : 0;
+        for (int i = 0; i < further; ++i) {
             add_row(++k);
             ++sizes.back();
         }
@@ -150,7 +253,7 @@ bool solve_alone(Work& w, std::size_t lane) {
 
 }  // namespace
 
-Work::Work(const model::Mechanics& m, double part)
+Work::Work(const model::Mechanics& m, double part, std::span<const int> varied)
     : model(m),
       system((SALTUS_EXPECT(m.system->symbolic() != nullptr), *m.system->symbolic())),
       layout(m.layout()),
@@ -180,13 +283,19 @@ Work::Work(const model::Mechanics& m, double part)
         double value;
     };
     std::vector<Entry> entries;
+    expr::SymbolSets symbols(f.graph);
+    const auto varies_by_motion = [&](expr::Expr e) {
+        return std::any_of(varied.begin(), varied.end(), [&](int k) { return symbols.may_depend_on(e, f.p[ix(k)]); });
+    };
     const auto add = [&](std::vector<const Lanes*>& list, expr::Expr e, double value) {
-        const bool varies = f.graph.depends_on(e, moving);
+        const bool varies = f.graph.depends_on(e, moving) || varies_by_motion(e);
         entries.push_back({&list, varies ? static_cast<std::ptrdiff_t>(outputs.size()) : -1, value});
         if (varies) outputs.push_back(e);
     };
     for (std::size_t i = 0; i < d.h.size(); ++i) add(h, d.h[i], terms.h[i]);
-    mass_constant = layout.mass_constant;
+    mass_constant = layout.mass_constant && std::none_of(d.mass.begin(), d.mass.end(), [&](const auto& entry) {
+                        return varies_by_motion(entry.value);
+                    });
     for (std::size_t k = 0; k < d.mass.size(); ++k) add(M, d.mass[k].value, terms.M[k]);
     for (std::size_t k = 0; k < d.rows.size(); ++k) add(W, d.rows[k].value, terms.W[k]);
     for (std::size_t k = 0; k < d.chi.size(); ++k) {
@@ -250,8 +359,15 @@ Work::Work(const model::Mechanics& m, double part)
     };
     const auto block = [&] {
         Block empty;
-        empty.mu = empty.force = empty.e_n = empty.e_t = &no_coefficient;
+        empty.mu = empty.mu_second = empty.force = empty.e_n = empty.e_t = &no_coefficient;
         return empty;
+    };
+    const auto set_friction = [&](Block& to, const model::Friction& friction) {
+        to.mu = value(friction.mu[0]);
+        to.slips = friction.dimension;
+        to.orthotropic = friction.law == model::FrictionLaw::orthotropic;
+        if (to.orthotropic) to.mu_second = value(friction.mu[1]);
+        general = general || friction.dimension > 1;
     };
     for (const model::Constraint& c : m.constraints) {
         Block to = block();
@@ -266,14 +382,14 @@ Work::Work(const model::Mechanics& m, double part)
         to.kind = Kind::scaled_slider;
         to.row = friction.first_row;
         to.scaling = static_cast<int>(k);
-        to.mu = value(friction.mu[0]);
+        set_friction(to, friction);
         blocks.push_back(to);
     }
     for (const model::Slider& s : m.sliders) {
         Block to = block();
         to.kind = Kind::slider;
         to.row = s.friction.first_row;
-        to.mu = value(s.friction.mu[0]);
+        set_friction(to, s.friction);
         to.force = value(s.normal_force);
         blocks.push_back(to);
     }
@@ -290,7 +406,9 @@ Work::Work(const model::Mechanics& m, double part)
         to.row = c.row;
         to.slip = c.friction.dimension > 0 ? c.friction.first_row : -1;
         to.contact = static_cast<int>(k);
-        to.mu = value(c.friction.mu[0]);
+        set_friction(to, c.friction);
+        to.poisson = c.impact == model::ImpactLaw::poisson;
+        general = general || to.poisson;
         to.e_n = value(c.e_n);
         to.e_t = value(c.e_t);
         blocks.push_back(to);
@@ -392,8 +510,11 @@ void LaneStepper::step(const expr::Lanes& t) {
     kernel.before(w, w.tape.variables(std::span<expr::Lanes>(w.scratch)).data());
     w.tape.evaluate_in_place(std::span<expr::Lanes>(w.scratch), std::span<expr::Lanes>(w.varying));
     kernel.solve(w);
-    for (std::size_t lane = 0; lane < width; ++lane)
-        if (w.unsolved.v[lane] != 0 && !lanes::solve_alone(w, lane)) w.lost.v[lane] = -1;
+    for (std::size_t lane = 0; lane < width; ++lane) {
+        bool impact_failed = false;
+        if (w.general && w.row_count > 0 && !lanes::solve_general(w, lane, impact_failed)) w.unsolved.v[lane] = -1;
+        if (w.unsolved.v[lane] != 0 && (impact_failed || !lanes::solve_alone(w, lane))) w.lost.v[lane] = -1;
+    }
     kernel.finish(w);
     if (w.constraints == 0) return;
     for (int round = 0; round < max_projection_rounds; ++round) {

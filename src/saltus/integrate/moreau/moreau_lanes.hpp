@@ -18,11 +18,13 @@ struct Work;
 
 /// Makes Moreau's steps (detail/moreau.hpp) of eight motions of one model side by side, one in each lane of a vector.
 /// One pass over the tape gives M, h and W of all lanes; the contact problems are solved together, with masks for modes
-/// and iterations. A lane does not influence the others. States agree with those of `Stepper` to rounding.
+/// and iterations. A lane does not influence the others. States agree with those of `Stepper` to rounding. An
+/// exception are motions that depend on how redundant contacts share their impulses, by friction in planes or by
+/// Poisson's law: each has its own choice there, and none is better.
 ///
-/// It takes systems of expressions with few coordinates and few rows: contacts with friction along a line or without
-/// friction, impacts by Newton's law, sliders along a line, clutches, and constraints with and without friction.
-/// Coefficients may depend on time and state.
+/// It takes systems of expressions with few coordinates and few rows: contacts, constraints and sliders with friction
+/// along a line or in a plane or without friction, impacts by Newton's and Poisson's laws, and clutches. Coefficients
+/// may depend on time and state. Contact problems with friction in planes or Poisson's law are solved one by one.
 class LaneStepper {
 public:
     static constexpr std::size_t width = expr::Lanes::width;

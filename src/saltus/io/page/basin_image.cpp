@@ -31,42 +31,59 @@ struct Segment {
     double x0, y0, x1, y1;
 };
 
-/// The two axes with more than one value, and the labels of the starts on them.
+/// Number k of `drawn` points that are spread over `all` points, both ends included.
+std::size_t spread(int k, int drawn, long all) {
+    return drawn == all ? ix(k) : ix(std::lround(static_cast<double>(k) * static_cast<double>(all - 1) / (drawn - 1)));
+}
+
+/// The two axes with more than one value, and the labels of the starts on them. Of a very fine grid some starts are
+/// drawn.
 struct Plane {
+    static constexpr int max_drawn = 2400;  // points along an axis: more than a page or a screen shows
+
     std::size_t axis[2] = {0, 0};
-    int n[2] = {0, 0};
+    long all[2] = {0, 0};  // points of the grid
+    int n[2] = {0, 0};     // those that are drawn
     double from[2] = {0.0, 0.0}, to[2] = {0.0, 0.0};
-    const std::vector<int>* label = nullptr;  // the first axis is the faster one
+    std::vector<int> label;  // of the points that are drawn; the first axis is the faster one
 
     explicit Plane(const BasinReport& r) {
         const Basin& b = r.basin;
         const bool refined = !b.refined.empty();
         int found = 0;
-        for (std::size_t d = 0; d < r.options.axes.size(); ++d) {
-            const ensemble::Axis& a = r.options.axes[d];
+        for (std::size_t d = 0; d < r.options.starts.axes.size(); ++d) {
+            const ensemble::Axis& a = r.options.starts.axes[d];
             if (a.n == 1) continue;
             axis[found] = d;
-            n[found] = static_cast<int>(a.count(refined ? b.level : 0));
+            all[found] = a.count(refined ? b.level : 0);
+            n[found] = static_cast<int>(std::min<long>(all[found], max_drawn));
             from[found] = a.from;
             to[found++] = a.to;
         }
-        label = refined ? &b.refined : &b.label;
+        ensemble::Labels::Reader reader(b.label);
+        for (int k = 0; k < n[1]; ++k)
+            for (int i = 0; i < n[0]; ++i) {
+                const std::size_t point = number(i, k);
+                label.push_back(refined ? b.refined[point] : reader.at(point));
+            }
     }
-    int label_at(int i, int k) const {
-        return (*label)[static_cast<std::size_t>(k) * static_cast<std::size_t>(n[0]) + static_cast<std::size_t>(i)];
-    }
+    /// Number of a point that is drawn in the grid.
+    std::size_t number(int i, int k) const { return spread(k, n[1], all[1]) * ix(all[0]) + spread(i, n[0], all[0]); }
+    int label_at(int i, int k) const { return label[ix(k) * ix(n[0]) + ix(i)]; }
 };
 
 /// The colour of each label. Labels of one equilibrium set have shades of one colour: the further away the copy of the
-/// set (turn 0, 1, −1, 2, …), the lighter. Label 0 (undecided) is light grey, other labels without a set are dark grey.
+/// set (turn 0, 1, −1, 2, …), the lighter. Orbits have the colours after those of the sets. Label 0 (undecided) is
+/// light grey, other labels without a set are dark grey.
 std::vector<Colour> label_colours(const Basin& b) {
     std::vector<Colour> colours;
     for (const BasinLabel& l : b.labels) {
-        if (l.set < 0) {
+        if (l.set < 0 && l.orbit < 0) {
             colours.push_back(colours.empty() ? grey : dark);
             continue;
         }
-        Colour c = set_colours[static_cast<std::size_t>(l.set) % std::size(set_colours)];
+        const std::size_t number = l.set >= 0 ? ix(l.set) : b.sets.size() + ix(l.orbit);
+        Colour c = set_colours[number % std::size(set_colours)];
         long away = 0;
         for (const long t : l.turn) away = std::max(away, 2 * std::abs(t) - (t > 0 ? 1 : 0));
         constexpr double fading = 0.72, lightest = 245.0;  // each step goes 28 % of the way to the lightest grey
@@ -83,14 +100,20 @@ std::vector<Colour> label_colours(const Basin& b) {
 std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
     std::vector<Segment> edge;
     if (!r.options.level || !std::isfinite(r.options.level->rho)) return edge;
-    const auto nx = static_cast<int>(r.options.axes[p.axis[0]].n), ny = static_cast<int>(r.options.axes[p.axis[1]].n);
+    const long all[2] = {r.options.starts.axes[p.axis[0]].n, r.options.starts.axes[p.axis[1]].n};
+    const int nx = static_cast<int>(std::min<long>(all[0], Plane::max_drawn));
+    const int ny = static_cast<int>(std::min<long>(all[1], Plane::max_drawn));
     const double rho = r.options.level->rho;
     const double least = 1e-9 * (1.0 + std::abs(rho));  // |f| ≥ least, so that the sign of f is that of `inside`
-    const auto f = [&](int i, int k) {
-        const std::size_t m = ix(k) * ix(nx) + ix(i);
-        const double above = r.basin.record.V[m] - rho;
-        return r.basin.record.inside[m] != 0 ? std::min(above, -least) : std::max(above, least);
-    };
+    std::vector<double> values;                         // f at the points that are drawn
+    r.basin.record.scan(0, r.basin.base, [&](std::size_t m, const stability::BasinMotion& motion) {
+        // The points that are drawn come in this order.
+        const int i = static_cast<int>(values.size() % ix(nx)), k = static_cast<int>(values.size() / ix(nx));
+        if (k >= ny || m != spread(k, ny, all[1]) * ix(all[0]) + spread(i, nx, all[0])) return;
+        const double above = motion.V - rho;
+        values.push_back(motion.inside ? std::min(above, -least) : std::max(above, least));
+    });
+    const auto f = [&](int i, int k) { return values[ix(k) * ix(nx) + ix(i)]; };
     const auto x = [&](double i) { return p.from[0] + (p.to[0] - p.from[0]) * i / (nx - 1); };
     const auto y = [&](double k) { return p.from[1] + (p.to[1] - p.from[1]) * k / (ny - 1); };
     for (int k = 0; k + 1 < ny; ++k)
@@ -116,6 +139,7 @@ std::vector<Segment> level_edge(const BasinReport& r, const Plane& p) {
 /// copies of a set are drawn.
 std::vector<Segment> equilibria(const BasinReport& r, const Plane& p) {
     std::vector<Segment> list;
+    if (r.options.varies_parameters()) return list;  // the sets depend on them
     const auto n = static_cast<int>(r.coordinates.size());
     using Extents = std::vector<std::pair<double, double>>;
     const auto extents = [&](const RestSet& s, int a) -> Extents {
@@ -223,7 +247,7 @@ std::vector<LegendLine> legend_lines(const BasinReport& r, const Plane& p, bool 
     std::size_t more = 0;
     const std::vector<BasinLabel>& labels = r.basin.labels;
     for (std::size_t k = 0; k < labels.size(); ++k) {
-        const bool occurs = std::find(p.label->begin(), p.label->end(), static_cast<int>(k)) != p.label->end();
+        const bool occurs = std::find(p.label.begin(), p.label.end(), static_cast<int>(k)) != p.label.end();
         if (!occurs) continue;
         if (lines.size() < max_lines && static_cast<int>(k) < line)
             lines.push_back(
@@ -239,8 +263,8 @@ std::vector<LegendLine> legend_lines(const BasinReport& r, const Plane& p, bool 
     lines.push_back({-1, ""});
     const char* const directions[] = {"right", "up"};
     for (const int a : {0, 1})
-        lines.push_back({-1, fmt::format("{}: {}, {:.6g} to {:.6g}", directions[a], r.options.axes[p.axis[a]].name,
-                                         p.from[a], p.to[a])});
+        lines.push_back({-1, fmt::format("{}: {}, {:.6g} to {:.6g}", directions[a],
+                                         r.options.starts.axes[p.axis[a]].name, p.from[a], p.to[a])});
     return lines;
 }
 
@@ -294,9 +318,9 @@ std::string svg_axes(const BasinReport& r, const Plane& p) {
             "text-anchor=\"end\">{4:.4g}</text>\n",
             left, at.y(y), left - 8.0, at.y(y) + 4.0, y);
     svg += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", left + 0.5 * width,
-                       top + height + 42.0, escaped(r.options.axes[p.axis[0]].name));
+                       top + height + 42.0, escaped(r.options.starts.axes[p.axis[0]].name));
     svg += fmt::format("<text x=\"20\" y=\"{}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {})\">{}</text>\n",
-                       top + 0.5 * height, top + 0.5 * height, escaped(r.options.axes[p.axis[1]].name));
+                       top + 0.5 * height, top + 0.5 * height, escaped(r.options.starts.axes[p.axis[1]].name));
     return svg;
 }
 
@@ -326,8 +350,10 @@ std::string svg_legend(const BasinReport& r, bool with_level) {
 
 bool has_basin_image(const BasinReport& r) {
     if (r.sampled()) return false;
-    return std::count_if(r.options.axes.begin(), r.options.axes.end(),
-                         [](const ensemble::Axis& a) { return a.n > 1; }) == 2;
+    const std::vector<ensemble::Axis>& axes = r.options.starts.axes;
+    return std::count_if(axes.begin(), axes.end(), [](const ensemble::Axis& a) { return a.n > 1; }) == 2 &&
+           std::none_of(axes.begin(), axes.end(),
+                        [](const ensemble::Axis& a) { return a.logarithmic || !a.listed.empty(); });
 }
 
 std::string basin_png(const BasinReport& r) {

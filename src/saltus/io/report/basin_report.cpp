@@ -9,9 +9,11 @@
 
 #include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/label_shape.hpp"
+#include "saltus/ensemble/statistics.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
-#include "saltus/stability/basin/basin_shape.hpp"
+#include "saltus/io/report/ensemble/ensemble_report.hpp"
 
 namespace saltus::io {
 
@@ -30,19 +32,30 @@ constexpr std::size_t max_coordinates = 8;       // of an extent in the text
 constexpr double point_extent = 1e-9;  // high − low ≤ this·(1 + |low|): the extent is shown as one number
 constexpr double shown_zero = 1e-12;   // a single number with |x| < this is rounding residue of 0
 
-/// How many starts were admitted in this way.
-std::size_t count(const Basin& b, Admission a) {
-    return static_cast<std::size_t>(
-        std::count(b.record.admission.begin(), b.record.admission.begin() + static_cast<std::ptrdiff_t>(b.base), a));
-}
+/// Times of rest, capture or repetition of the motions with one label.
+struct Times {
+    std::size_t count = 0;
+    double mean = 0.0, median = 0.0, largest = 0.0;
+};
 
-/// Times of rest or capture of the motions with one label, ascending.
-std::vector<double> times(const Basin& b, int label) {
-    std::vector<double> t;
-    for (std::size_t k = 0; k < b.base; ++k)
-        if (b.label[k] == label) t.push_back(b.record.t[k]);
-    std::sort(t.begin(), t.end());
-    return t;
+/// For each label. The motions are read from beginning to end several times, and not kept.
+std::vector<Times> times(const Basin& b) {
+    std::vector<ensemble::Moments> moments(b.labels.size());
+    const auto scan = [&](const std::function<void(std::size_t, double)>& take) {
+        ensemble::Labels::Reader label(b.label);
+        b.record.scan(0, b.base, [&](std::size_t k, const stability::BasinMotion& m) {
+            const auto l = static_cast<std::size_t>(label.at(k));
+            if (b.labels[l].set >= 0 || b.labels[l].orbit >= 0) take(l, m.t);
+        });
+    };
+    scan([&](std::size_t label, double t) { moments[label].add(t); });
+    std::vector<std::size_t> middle;
+    for (const ensemble::Moments& m : moments) middle.push_back(m.count() > 0 ? m.count() / 2 : ensemble::no_place);
+    const std::vector<double> median = ensemble::select(middle, scan);
+    std::vector<Times> list;
+    for (std::size_t k = 0; k < moments.size(); ++k)
+        list.push_back({moments[k].count(), moments[k].mean(), median[k], moments[k].highest()});
+    return list;
 }
 
 /// "x = 1, y in [0, 2], z any" (a set that has no bounds in z)
@@ -65,8 +78,13 @@ std::string extent_text(const BasinReport& r, const std::vector<double>& low, co
 
 std::string axes_text(const BasinReport& r) {
     std::string text;
-    for (const ensemble::Axis& a : r.options.axes) {
+    for (const ensemble::Axis& a : r.options.starts.axes) {
         if (!text.empty()) text += r.sampled() ? ", " : " x ";
+        if (a.normal) {
+            text += a.name + " normal, mean " + number_text(a.normal->mean) + ", deviation " +
+                    number_text(a.normal->deviation);
+            continue;
+        }
         text += a.name + " = " + number_text(a.from);
         if (a.n > 1 || r.sampled()) text += " to " + number_text(a.to);
         if (a.n > 1 && !r.sampled()) text += " (" + std::to_string(a.n) + ")";
@@ -81,14 +99,14 @@ std::string labels_text(const BasinReport& r) {
     for (const BasinLabel& l : b.labels) width = std::max(width, l.text.size());
     std::string text = fmt::format("    {:>3} {:<{}} {:>9} {:>8}  {:<19} {:>10} {:>10}\n", "", "label", width,
                                    "motions", "share", "95 % of the share", "median t", "largest t");
+    const std::vector<Times> when = times(b);
     for (std::size_t k = 0; k < b.labels.size(); ++k) {
         const BasinLabel& l = b.labels[k];
-        if (l.count == 0 && k > 0 && l.set < 0) continue;
+        if (l.count == 0 && k > 0 && l.set < 0 && l.orbit < 0) continue;
         const ensemble::Interval w = ensemble::wilson(l.count, b.base);
         text += fmt::format("    {:>3} {:<{}} {:>9} {:>8.4f}  {:.4f} to {:.4f}   ", k, l.text, width, l.count,
                             static_cast<double>(l.count) / static_cast<double>(b.base), w.low, w.high);
-        const std::vector<double> t = times(b, static_cast<int>(k));
-        if (l.set >= 0 && !t.empty()) text += fmt::format(" {:>10.5g} {:>10.5g}", t[t.size() / 2], t.back());
+        if (when[k].count > 0) text += fmt::format(" {:>10.5g} {:>10.5g}", when[k].median, when[k].largest);
         while (text.back() == ' ') text.pop_back();
         text += "\n";
     }
@@ -97,16 +115,22 @@ std::string labels_text(const BasinReport& r) {
 
 Json axes_json(const BasinReport& r) {
     Json names = Json::array(), from = Json::array(), to = Json::array(), n = Json::array();
-    for (const ensemble::Axis& a : r.options.axes) {
+    for (const ensemble::Axis& a : r.options.starts.axes) {
         names.push_back(a.name);
-        from.push_back(a.from);
-        to.push_back(a.to);
+        from.push_back(a.normal ? Json(nullptr) : Json(a.from));
+        to.push_back(a.normal ? Json(nullptr) : Json(a.to));
         n.push_back(a.n);
     }
     Json j{{"coordinates", names}, {"from", from}, {"to", to}};
+    for (const ensemble::Axis& a : r.options.starts.axes) {
+        if (a.normal) j["normal"][a.name] = {{"mean", a.normal->mean}, {"deviation", a.normal->deviation}};
+        if (!a.listed.empty() || a.logarithmic) j["values"][a.name] = a.values();
+    }
+    for (std::size_t k = 0; k < r.options.components.size(); ++k)
+        if (r.options.components[k] < 0) j["parameters"].push_back(r.options.starts.axes[k].name);
     if (r.sampled()) {
-        j["samples"] = r.options.samples;
-        j["seed"] = r.options.seed;
+        j["samples"] = r.options.starts.samples;
+        j["seed"] = r.options.starts.seed;
     } else {
         j["n"] = n;
     }
@@ -135,6 +159,7 @@ void add_labels(const BasinReport& r, Json& j) {
     const Basin& b = r.basin;
     Json labels = Json::object(), shares = Json::object(), fractions = Json::object(), reach = Json::object();
     std::vector<std::size_t> counts;
+    const std::vector<Times> when = times(b);
     for (std::size_t k = 0; k < b.labels.size(); ++k) {
         const std::string key = std::to_string(k);
         const BasinLabel& l = b.labels[k];
@@ -144,11 +169,8 @@ void add_labels(const BasinReport& r, Json& j) {
         const double share = static_cast<double>(l.count) / static_cast<double>(b.base);
         shares[key] = {{"share", share}, {"low", w.low}, {"high", w.high}};
         fractions[key] = {{"value", share}, {"low", w.low}, {"high", w.high}};
-        const std::vector<double> t = times(b, static_cast<int>(k));
-        if (l.set < 0 || t.empty()) continue;
-        double sum = 0.0;
-        for (const double x : t) sum += x;
-        reach[key] = {{"mean", sum / static_cast<double>(t.size())}, {"median", t[t.size() / 2]}, {"max", t.back()}};
+        if (when[k].count > 0)
+            reach[key] = {{"mean", when[k].mean}, {"median", when[k].median}, {"max", when[k].largest}};
     }
     j["labels"] = labels;
     j["counts"] = label_object(r, counts);
@@ -178,10 +200,32 @@ Json set_of_label_json(const BasinReport& r) {
         if (b.labels[k].set < 0) continue;
         Json turns = Json::object();
         for (std::size_t i = 0; i < b.periods.size(); ++i)
-            if (b.periods[i] > 0.0) turns[r.coordinates[i]] = b.labels[k].turn[i];
+            if (b.periods[i] > 0.0 && !b.labels[k].turn.empty()) turns[r.coordinates[i]] = b.labels[k].turn[i];
         set_of[std::to_string(k)] = {{"set", b.sets[static_cast<std::size_t>(b.labels[k].set)].name}, {"turns", turns}};
     }
     return set_of;
+}
+
+/// The orbits, and for each label that is one the name of its orbit.
+void add_orbits(const BasinReport& r, Json& j) {
+    const Basin& b = r.basin;
+    if (!r.options.repeats) return;
+    Json orbits = Json::array(), of_label = Json::object();
+    for (const stability::BasinOrbit& o : b.orbits) {
+        Json one{{"name", o.name},
+                 {"period", number(o.period)},
+                 {"multiple", o.returns},
+                 {"largest_multiplier", number(o.largest)},
+                 {"energy", number(o.energy)},
+                 {"motions", o.motions}};
+        if (!o.points.empty()) one["points"] = o.points;
+        orbits.push_back(std::move(one));
+    }
+    for (std::size_t k = 0; k < b.labels.size(); ++k)
+        if (b.labels[k].orbit >= 0)
+            of_label[std::to_string(k)] = b.orbits[static_cast<std::size_t>(b.labels[k].orbit)].name;
+    j["orbits"] = std::move(orbits);
+    j["orbit_of_label"] = std::move(of_label);
 }
 
 Json level_set_json(const BasinReport& r) {
@@ -197,8 +241,7 @@ Json level_set_json(const BasinReport& r) {
 /// How the basins of a grid are mixed.
 void add_shape(const BasinReport& r, Json& j) {
     if (r.sampled() || !r.basin.complete) return;
-    const std::span<const int> labels(r.basin.label);
-    const stability::BasinShape s = stability::basin_shape({r.options.axes}, labels.first(r.basin.base));
+    const ensemble::LabelShape s = ensemble::label_shape({r.options.starts.axes}, r.basin.label);
     if (s.boxes > 0)
         j["entropy"] = {{"value", s.entropy},
                         {"boundary", s.mixed_entropy},
@@ -219,7 +262,7 @@ Json refined_json(const BasinReport& r) {
     std::vector<std::size_t> counts(b.labels.size(), 0);
     for (const int l : b.refined) ++counts[static_cast<std::size_t>(l)];
     Json n = Json::array();
-    for (const ensemble::Axis& a : r.options.axes) n.push_back(a.count(b.level));
+    for (const ensemble::Axis& a : r.options.starts.axes) n.push_back(a.count(b.level));
     return {{"n", n},
             {"counts", label_object(r, counts)},
             {"simulated", std::count(b.refined_computed.begin(), b.refined_computed.end(), char{1})}};
@@ -229,17 +272,11 @@ Json boundary_json(const BasinReport& r) {
     Json points = Json::array();
     for (const stability::BoundaryPoint& p : r.basin.boundary)
         points.push_back({{"at", p.at},
-                          {"axis", r.options.axes[static_cast<std::size_t>(p.axis)].name},
+                          {"axis", r.options.starts.axes[static_cast<std::size_t>(p.axis)].name},
                           {"half_length", p.half_length},
                           {"below", p.below},
                           {"above", p.above}});
     return points;
-}
-
-/// Steps a second of the device.
-double device_rate(const Basin& b) {
-    return b.device_use.kernel_seconds > 0.0 ? static_cast<double>(b.device_use.steps) / b.device_use.kernel_seconds
-                                             : 0.0;
 }
 
 /// A number with the six digits that a drawing needs.
@@ -270,26 +307,33 @@ std::string basin_text(const BasinReport& r) {
     const Basin& b = r.basin;
     std::string text = r.model + "\n";
     text += fmt::format("  starts      {}: {}\n", counted(b.base, r.sampled() ? "sample" : "point"), axes_text(r));
-    if (const std::size_t n = count(b, Admission::adjusted); n > 0)
+    if (const std::size_t n = b.adjusted; n > 0)
         text +=
             fmt::format("              {} of them made admissible by changing other coordinates and velocities\n", n);
-    if (const std::size_t n = count(b, Admission::moved); n > 0)
+    if (const std::size_t n = b.moved; n > 0)
         text += fmt::format("              {} of them only by changing components that the axes give\n", n);
     text += fmt::format("  method      {}{}  ({})\n", b.method,
                         b.lanes > 1 ? fmt::format(", {} motions side by side", b.lanes) : "", r.options_text);
     text += fmt::format("  status      {}, {} steps in {:.2f} s, {:.3g} a second\n",
                         b.complete ? "completed" : "interrupted", b.steps_now, b.seconds,
                         b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0);
-    if (b.device != "cpu")
-        text +=
-            fmt::format("  device      {}, {} steps in {:.3f} s of its time, {:.3g} a second; kernel {} in {:.2f} s\n",
-                        b.device, b.device_use.steps, b.device_use.kernel_seconds, device_rate(b),
-                        b.device_use.from_cache ? "found" : "compiled", b.device_use.compile_seconds);
+    text += device_text(b.device, b.device_use);
     for (const RestSet& s : b.sets) {
         text += fmt::format("  {:<11} {}", s.name,
                             s.known ? extent_text(r, s.lower, s.upper) : extent_text(r, s.low, s.high));
         if (!s.closed.empty()) text += "; closed: " + listing(s.closed);
-        text += s.known ? "\n" : "; at rest outside all known sets\n";
+        text += s.known || r.options.varies_parameters() ? "\n" : "; at rest outside all known sets\n";
+    }
+    for (const stability::BasinOrbit& o : b.orbits) {
+        text += fmt::format("  {:<11} ", o.name);
+        if (std::isnan(o.period)) {
+            text += fmt::format("{} that repeat after {}\n", counted(o.motions, "motion"),
+                                counted(static_cast<std::size_t>(o.returns), "point"));
+            continue;
+        }
+        text += fmt::format("orbit of period {:.8g} s, stable, largest multiplier {:.4g}", o.period, o.largest);
+        if (o.returns > 1) text += fmt::format("; closes after {} points", o.returns);
+        text += "\n";
     }
     text += "  labels\n" + labels_text(r);
     if (r.options.level) {
@@ -310,7 +354,7 @@ std::string basin_text(const BasinReport& r) {
         const stability::BoundaryPoint& p = b.boundary[k];
         text += "   ";
         for (std::size_t d = 0; d < p.at.size(); ++d)
-            text += fmt::format(" {} = {:.10g}{}", r.options.axes[d].name, p.at[d],
+            text += fmt::format(" {} = {:.10g}{}", r.options.starts.axes[d].name, p.at[d],
                                 static_cast<int>(d) == p.axis ? fmt::format(" +- {:.1e}", p.half_length) : "");
         text += fmt::format(": {} | {}\n", b.labels[static_cast<std::size_t>(p.below)].text,
                             b.labels[static_cast<std::size_t>(p.above)].text);
@@ -334,15 +378,13 @@ std::string basin_json(const BasinReport& r, Timing timing) {
     add_labels(r, j);
     j["sets"] = sets_json(r);
     j["set_of_label"] = set_of_label_json(r);
+    add_orbits(r, j);
     Json periods = Json::object();
     for (std::size_t i = 0; i < b.periods.size() && i < r.coordinates.size(); ++i)
         if (b.periods[i] > 0.0) periods[r.coordinates[i]] = b.periods[i];
     j["periods"] = std::move(periods);
     j["level_set"] = level_set_json(r);
-    j["starts"] = {{"count", b.base},
-                   {"adjusted", count(b, Admission::adjusted)},
-                   {"moved", count(b, Admission::moved)},
-                   {"inadmissible", count(b, Admission::inadmissible)}};
+    j["starts"] = {{"count", b.base}, {"adjusted", b.adjusted}, {"moved", b.moved}, {"inadmissible", b.inadmissible}};
     add_shape(r, j);
     if (!b.refined.empty()) j["refined"] = refined_json(r);
     if (r.options.boundary > 0.0) j["boundary"] = boundary_json(r);
@@ -356,70 +398,53 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         j["statistics"]["trajectory_steps_per_second"] =
             b.seconds > 0.0 ? static_cast<double>(b.steps_now) / b.seconds : 0.0;
         if (b.device != "cpu")
-            j["statistics"]["device"] = {{"compile_seconds", b.device_use.compile_seconds},
-                                         {"kernel_found", b.device_use.from_cache},
-                                         {"kernel_seconds", b.device_use.kernel_seconds},
-                                         {"steps", b.device_use.steps},
-                                         {"steps_per_second", device_rate(b)},
-                                         {"threads", b.device_use.threads},
-                                         {"motions_on_cpu", b.device_use.given_up}};
+            j["statistics"]["device"] = {
+                {"compile_seconds", b.device_use.compile_seconds}, {"kernel_found", b.device_use.from_cache},
+                {"kernel_seconds", b.device_use.kernel_seconds},   {"steps", b.device_use.steps},
+                {"steps_per_second", device_rate(b.device_use)},   {"threads", b.device_use.threads},
+                {"motions_on_cpu", b.device_use.given_up}};
     }
     return json::document(j);
 }
 
-std::string shard_json(const BasinReport& r, std::size_t starts, std::size_t done) {
-    const Basin& b = r.basin;
-    Json j;
-    j["model"] = r.model;
-    j["status"] = b.complete ? "completed" : "interrupted";
-    j["grid"] = axes_json(r);
-    j["shard"] = {{"index", r.options.shard.index}, {"of", r.options.shard.of}, {"starts", starts}, {"done", done}};
-    j["statistics"] = {{"steps", b.steps_now}, {"seconds", b.seconds}};
-    return json::document(j);
-}
-
-std::string basin_csv(const BasinReport& r, Starts starts) {
+void basin_csv(const BasinReport& r, Starts starts, const std::function<void(std::string_view)>& take) {
+    constexpr std::size_t lines_of_a_piece = 4096;
     const Basin& b = r.basin;
     Csv csv;
-    for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
+    for (const ensemble::Axis& a : r.options.starts.axes) csv.cell(a.name);
     csv.cells({"label", "t", "V", "inside", "start"});
     for (const std::string& c : r.coordinates) csv.cell("end " + c);
     csv.end_line();
-    const ensemble::Grid grid{r.options.axes};
-    std::vector<double> x(r.options.axes.size());
-    const std::size_t n = r.coordinates.size();
-    for (std::size_t k = 0; k < b.base; ++k) {
-        // Motions that an interrupt left out are undecided at t = 0; one that was computed is undecided at t_max.
-        if (starts == Starts::computed && b.record.fate[k] == stability::Fate::undecided && b.record.t[k] == 0.0)
-            continue;
-        if (r.sampled())
-            ensemble::sample(r.options.axes, r.options.seed, k, x);
-        else
-            grid.values(k, 0, x);
+    std::vector<double> x(r.options.starts.axes.size());
+    ensemble::Labels::Reader label(b.label);
+    b.record.scan(0, b.base, [&](std::size_t k, const stability::BasinMotion& m) {
+        if (k % lines_of_a_piece == 0) take(csv.take());
+        if (starts == Starts::computed && m.fate == Fate::pending) return;
+        r.options.starts.values(k, x);
         for (const double v : x) csv.cell(v);
-        csv.cell(std::to_string(b.label[k]));
-        csv.cell(b.record.t[k]).cell(b.record.V[k]);
-        csv.cell(std::string(b.record.inside[k] != 0 ? "1" : "0"));
-        const Admission a = b.record.admission[k];
+        csv.cell(std::to_string(label.at(k)));
+        csv.cell(m.t).cell(m.V);
+        csv.cell(std::string(m.inside ? "1" : "0"));
+        const Admission a = m.admission;
         csv.cell(std::string(a == Admission::admissible ? "admissible"
                              : a == Admission::adjusted ? "adjusted"
                              : a == Admission::moved    ? "moved"
                                                         : "inadmissible"));
-        for (std::size_t i = 0; i < n; ++i) csv.cell(b.record.q[k * n + i]);
+        for (const double q : m.q) csv.cell(q);
         csv.end_line();
-    }
-    return std::move(csv).text();
+    });
+    take(csv.take());
 }
 
 std::string boundary_csv(const BasinReport& r) {
     if (!(r.options.boundary > 0.0)) return {};
     Csv csv;
-    for (const ensemble::Axis& a : r.options.axes) csv.cell(a.name);
+    for (const ensemble::Axis& a : r.options.starts.axes) csv.cell(a.name);
     csv.cells({"axis", "half_length", "below", "above"});
     csv.end_line();
     for (const stability::BoundaryPoint& p : r.basin.boundary) {
         for (const double v : p.at) csv.cell(v);
-        csv.cell(r.options.axes[static_cast<std::size_t>(p.axis)].name).cell(p.half_length);
+        csv.cell(r.options.starts.axes[static_cast<std::size_t>(p.axis)].name).cell(p.half_length);
         csv.cell(std::to_string(p.below)).cell(std::to_string(p.above));
         csv.end_line();
     }

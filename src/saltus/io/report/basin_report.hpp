@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "saltus/io/report/timing.hpp"
@@ -21,7 +23,7 @@ struct BasinReport {
     std::vector<std::string> warnings;  ///< warnings about the model and the certificate; shown before Basin::warnings
 
     /// Whether the starts are samples of a box. Otherwise they are the points of a grid.
-    bool sampled() const { return options.samples > 0; }
+    bool sampled() const { return options.sampled(); }
 };
 
 /// For a terminal. A long list of boundary points is cut and says so.
@@ -30,15 +32,12 @@ std::string basin_text(const BasinReport& report);
 /// One JSON document (docs/basin.md). Without timing equal basins give equal bytes.
 std::string basin_json(const BasinReport& report, Timing timing = Timing::included);
 
-/// The document of a run of one shard, BasinOptions::shard: how many of its motions are done.
-std::string shard_json(const BasinReport& report, std::size_t starts, std::size_t done);
-
 /// Which starts a table has: all of them, or those whose motion is computed (of an interrupted run).
 enum class Starts { all, computed };
 
 /// A line for each start: values of the axes, label, time of rest or capture in s, V at the start, whether the start
-/// lies in the level set, what was done to make the start admissible, and the final position.
-std::string basin_csv(const BasinReport& report, Starts starts = Starts::all);
+/// lies in the level set, what was done to make the start admissible, and the final position. The text comes in pieces.
+void basin_csv(const BasinReport& report, Starts starts, const std::function<void(std::string_view)>& take);
 
 /// A line for each point of the boundary between two labels; empty if no boundary was asked for.
 std::string boundary_csv(const BasinReport& report);

@@ -110,7 +110,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
     std::string text =
         title(head) + fmt::format("  {} to t = {}, settled within {:g} % of the initial distance\n   ",
                                   counted(study.runs.size(), "run"), number_text(head.t_end), 100.0 * head.band);
-    for (const sensitivity::Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    for (const ensemble::Axis& a : study.starts.axes) text += fmt::format(" {:>12}", a.name);
     text += fmt::format(" {:>12} {:>8} {:>14}", "settled at", "impacts", "peak impulse");
     const std::size_t coordinates = std::min(study.coordinates.size(), max_goal_coordinates);
     const std::size_t elements = std::min(study.elements.size(), max_forces);
@@ -134,8 +134,8 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
         const Measures& m = run.measures;
         text += "   ";
         for (const double v : run.values) text += fmt::format(" {:>12.6g}", v);
-        if (!run.done) {
-            text += "  not done\n";
+        if (!run.done || !run.refused.empty()) {
+            text += run.done ? "  refused: " + run.refused + "\n" : "  not done\n";
             continue;
         }
         text += fmt::format(" {:>12} {:>8} {:>14.8g}", cell(m.settling_time),
@@ -171,12 +171,21 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
 
 std::string gain_study_json(const GainStudy& study, const GainHead& head) {
     Json vary = Json::object(), runs = Json::array();
-    for (const sensitivity::Vary& v : study.vary) vary[v.name] = v.values;
+    for (const ensemble::Axis& a : study.starts.axes) {
+        if (a.normal)
+            vary[a.name] = {{"mean", a.normal->mean}, {"deviation", a.normal->deviation}};
+        else if (study.starts.sampled())
+            vary[a.name] = {{"from", a.from}, {"to", a.to}};
+        else
+            vary[a.name] = a.values();
+    }
     for (const StudiedRun& run : study.runs) {
         Json values = Json::object();
-        for (std::size_t p = 0; p < study.vary.size(); ++p) values[study.vary[p].name] = run.values[p];
+        for (std::size_t p = 0; p < study.starts.axes.size(); ++p) values[study.starts.axes[p].name] = run.values[p];
         Json j{{"parameters", std::move(values)}};
-        if (run.done)
+        if (!run.refused.empty())
+            j.update({{"status", "refused"}, {"reason", run.refused}});
+        else if (run.done)
             j.update(measures_json(run.measures, study.coordinates, study.elements, study.constraints));
         else
             j["status"] = "interrupted";
@@ -190,7 +199,7 @@ std::string gain_study_json(const GainStudy& study, const GainHead& head) {
 
 std::string gain_study_csv(const GainStudy& study) {
     Csv csv;
-    for (const sensitivity::Vary& v : study.vary) csv.cell(v.name);
+    for (const ensemble::Axis& a : study.starts.axes) csv.cell(a.name);
     csv.cells({"status", "settling_time", "impacts", "accumulations", "peak_impulse", "peak_force", "t"});
     for (const std::string& q : study.coordinates) csv.cell(q);
     for (const std::string& q : study.coordinates) csv.cell(q + "'");
@@ -203,13 +212,16 @@ std::string gain_study_csv(const GainStudy& study) {
     for (const StudiedRun& run : study.runs) {
         const Measures& m = run.measures;
         for (const double v : run.values) csv.cell(v);
-        csv.cell(std::string(run.done ? trajectory::to_string(m.status) : "interrupted"));
+        csv.cell(std::string(!run.refused.empty() ? "refused"
+                             : run.done           ? trajectory::to_string(m.status)
+                                                  : "interrupted"));
         csv.cell(m.settling_time);
         csv.cell(static_cast<double>(m.impacts)).cell(static_cast<double>(m.accumulations));
         csv.cell(m.peak_impulse).cell(m.peak_force).cell(m.end.t);
         csv.cells(m.end.q, study.coordinates.size()).cells(m.end.u, study.coordinates.size());
         std::vector<double> forces, steady;
-        for (std::size_t e = 0; run.done && e < study.elements.size(); ++e) forces.push_back(normal_force(m, e));
+        for (std::size_t e = 0; run.done && run.refused.empty() && e < study.elements.size(); ++e)
+            forces.push_back(normal_force(m, e));
         csv.cells(forces, study.elements.size());
         csv.cells(m.steady.found ? m.steady.q : std::vector<double>(), study.coordinates.size());
         for (std::size_t e = 0; m.steady.found && e < study.elements.size(); ++e)

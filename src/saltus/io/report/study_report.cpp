@@ -100,7 +100,7 @@ std::string constants_text(const EventStudy& study) {
     std::stable_sort(runs.begin(), runs.end(),
                      [](const EventStudyRun* a, const EventStudyRun* b) { return a->pair->size > b->pair->size; });
     std::string text = "  observed constants of the perturbed pairs, K is the size of the perturbation\n   ";
-    for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    for (const ensemble::Axis& v : study.vary) text += fmt::format(" {:>12}", v.name);
     text += fmt::format(" {:>11} {:>11} {:>9}", "K", "error", "C");
     for (std::size_t k = 1; k < study.constants.size(); ++k) text += fmt::format(" {:>9}", study.constants[k].equation);
     text += "  theorem\n";
@@ -161,9 +161,8 @@ std::string answer_text(const EventStudy& study, const EventResponse::Answer& a)
 std::string study_text(const EventStudy& study) {
     std::string text = fmt::format("{}: {} over ", study.model, counted(study.runs.size(), "run"));
     std::vector<std::string> ranges;
-    for (const Vary& v : study.vary)
-        ranges.push_back(
-            fmt::format("{} = {:.6g} to {:.6g} ({})", v.name, v.values.front(), v.values.back(), v.values.size()));
+    for (const ensemble::Axis& v : study.vary)
+        ranges.push_back(fmt::format("{} = {:.6g} to {:.6g} ({})", v.name, v.from, v.to, v.n));
     text += listing(ranges) + (study.perturbation ? ", perturbed" : "") + "\n";
     if (study.nominal.empty()) text += "  the nominal motion has no events\n";
     for (std::size_t i = 0; i < std::min(study.events.size(), max_event_times); ++i) {
@@ -173,7 +172,7 @@ std::string study_text(const EventStudy& study) {
     if (study.events.size() > max_event_times) text += fmt::format("  … {} events in all\n", study.events.size());
 
     text += "  event times\n   ";
-    for (const Vary& v : study.vary) text += fmt::format(" {:>12}", v.name);
+    for (const ensemble::Axis& v : study.vary) text += fmt::format(" {:>12}", v.name);
     const std::size_t columns = std::min(study.nominal.size(), max_event_times);
     for (std::size_t i = 0; i < columns; ++i)
         text += fmt::format(" {:>16}", fmt::format("{} {:.5g}", to_string(study.nominal[i].kind), study.nominal[i].t));
@@ -197,7 +196,7 @@ std::string study_text(const EventStudy& study) {
 
 std::string study_json(const EventStudy& study) {
     Json vary = Json::object(), nominal = Json::array(), runs = Json::array(), events = Json::array();
-    for (const Vary& v : study.vary) vary[v.name] = v.values;
+    for (const ensemble::Axis& v : study.vary) vary[v.name] = v.values();
     for (const StudiedEvent& e : study.nominal) nominal.push_back(event_json(study, e));
     for (const EventStudyRun& run : study.runs) {
         Json values = Json::object(), own = Json::array(), changes = Json::array();
@@ -249,9 +248,9 @@ std::string study_json(const EventStudy& study) {
 
 std::string study_csv(const EventStudy& study) {
     Csv csv;
-    for (const Vary& v : study.vary) csv.cell(v.name);
+    for (const ensemble::Axis& v : study.vary) csv.cell(v.name);
     csv.cells({"event", "kind", "contacts", "t_nominal", "t", "dt", "dimpulse"});
-    for (const Vary& v : study.vary) csv.cell("exponent_" + v.name);
+    for (const ensemble::Axis& v : study.vary) csv.cell("exponent_" + v.name);
     csv.end_line();
     const std::size_t parameters = study.vary.size();
     std::vector<std::vector<double>> exponents;  // of each event, by run and parameter
@@ -277,7 +276,7 @@ std::string study_csv(const EventStudy& study) {
 
 std::string study_constants_csv(const EventStudy& study) {
     Csv csv;
-    for (const Vary& v : study.vary) csv.cell(v.name);
+    for (const ensemble::Axis& v : study.vary) csv.cell(v.name);
     csv.cells({"K", "error", "theorem", "bound_constant", "bound_time"});
     for (std::size_t k = 1; k < study.constants.size(); ++k) csv.cell("bound_constant " + study.constants[k].equation);
     csv.end_line();

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstdio>
 
+#include "saltus/base/fnv1a.hpp"
 #include "saltus/base/plain_text.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
 #include "saltus/io/model/load_model.hpp"
-#include "saltus/io/results/fnv1a.hpp"
 
 namespace saltus::io {
 

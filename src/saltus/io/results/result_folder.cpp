@@ -17,9 +17,9 @@
 #include <system_error>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/fnv1a.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/results/files.hpp"
-#include "saltus/io/results/fnv1a.hpp"
 
 namespace saltus::io {
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/orbit/detail/return_map.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/integrate/section_passages.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/model/quantities/state_expression.hpp"
 #include "saltus/model/settings.hpp"
 #include "saltus/sensitivity/sensitivity.hpp"
 
@@ -130,12 +134,19 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
 }
 
 PhaseCondition section_of(const model::Model& model, const std::string& expression) {
-    const auto evaluate = [&model, expression](const Vector& x) {
-        const trajectory::State s = state_of(0.0, x);
-        return sensitivity::output_of(model, expression, 0.0, s.q, s.u);
+    using model::StateExpression;
+    const Place place{"--section", 0, 0};
+    const auto plain = std::make_shared<StateExpression>(model, expression, place);
+    const auto exact = std::make_shared<StateExpression>(model, expression, place, StateExpression::Derivatives::all);
+    const auto value = [](StateExpression& e, const Vector& x) {
+        const auto n = static_cast<std::size_t>(x.size() / 2);
+        return e.value(0.0, {x.data(), n}, {x.data() + n, n});
     };
-    return {[=](const Vector& x) { return evaluate(x).value; },
-            [=](const Vector& x) { return Vector(evaluate(x).gradient.segment(1, x.size())); }};
+    return {[=](const Vector& x) { return value(*plain, x); },
+            [=](const Vector& x) {
+                value(*exact, x);
+                return Vector(Eigen::Map<const Vector>(exact->gradient().data() + 1, x.size()));
+            }};
 }
 
 PhaseCondition plane_across(const Vector& x, const Vector& rate) {
@@ -145,37 +156,17 @@ PhaseCondition plane_across(const Vector& x, const Vector& rate) {
 }
 
 std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::Index n, const PhaseCondition& section) {
-    constexpr int samples_per_part = 4;
-    constexpr int bisections = 60;  // to rounding
     std::vector<Passage> list;
-    Vector x(2 * n);
-    for (const trajectory::Arc& arc : arcs) {
-        for (const ode::Dense& step : arc.steps) {
-            const auto at = [&](double t) {
-                step.evaluate(t, x.data(), static_cast<int>(2 * n));
-                return section.value(x);
-            };
-            for (const ode::StepPart part : ode::StepParts(step, arc.t_end)) {
-                double from = part.from, before = at(from);
-                for (int k = 1; k <= samples_per_part; ++k) {
-                    const double to =
-                        k == samples_per_part ? part.to : part.from + (part.to - part.from) * k / samples_per_part;
-                    const double after = at(to);
-                    if (before < 0.0 && after >= 0.0) {
-                        double low = from, high = to;
-                        for (int b = 0; b < bisections && low < high; ++b) {
-                            const double middle = 0.5 * (low + high);
-                            (at(middle) < 0.0 ? low : high) = middle;
-                        }
-                        at(high);
-                        list.push_back({high, x});
-                    }
-                    from = to;
-                    before = after;
-                }
-            }
-        }
-    }
+    Vector point(2 * n);
+    const auto state = [&](std::span<const double> x) -> const Vector& {
+        std::copy(x.begin(), x.end(), point.data());
+        return point;
+    };
+    integrate::section_passages(
+        arcs, static_cast<std::size_t>(n), [&](std::span<const double> x) { return section.value(state(x)); },
+        [&](double t, std::span<const double> x) {
+            list.push_back({t, state(x)});
+        });
     return list;
 }
 

@@ -2,7 +2,6 @@
 #include "saltus/sensitivity/study/event_study.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -10,6 +9,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/ensemble/model_maker.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
@@ -24,29 +24,9 @@ namespace {
 using trajectory::EventKind;
 using trajectory::Trajectory;
 
-constexpr std::size_t max_runs = 1'000'000;
+constexpr double max_runs = 1e6;
 /// Equidistant times at which the largest θ, θ̇, θ̈ of an obstacle are searched.
 constexpr int obstacle_samples = 512;
-
-const char* const vary_remedy = "write --vary NAME=FROM:TO:COUNT, NAME=FROM:TO:COUNT:log, or NAME=VALUE,VALUE,...";
-
-std::vector<std::string> split(const std::string& text, char at) {
-    std::vector<std::string> parts(1);
-    for (const char c : text)
-        if (c == at)
-            parts.emplace_back();
-        else
-            parts.back() += c;
-    return parts;
-}
-
-double number_from(const std::string& text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-        throw Error("'" + text + "' in --vary is not a number", {"--vary", 0, 0}, vary_remedy);
-    return value;
-}
 
 std::vector<StudiedEvent> events_of(const Trajectory& motion, int contacts) {
     std::vector<StudiedEvent> list;
@@ -105,19 +85,6 @@ void refuse_unknown(const model::Model& model, const std::string& name) {
             throw Error("'" + name + "' is an initial value, and parameters vary", {"--vary", 0, 0},
                         "give it a parameter of its own in [initial]");
     throw Error("the model has no parameter '" + name + "'", {"--vary", 0, 0}, did_you_mean(name, known));
-}
-
-/// Builds a model; an error message tells the parameter values.
-model::Model built(const model::Description& description, const model::BuildOptions& options,
-                   const std::vector<Vary>& vary, const std::vector<double>& values) {
-    try {
-        return model::build(description, options);
-    } catch (const Error& e) {
-        std::string where;
-        for (std::size_t p = 0; p < vary.size(); ++p)
-            where += (p == 0 ? "" : ", ") + vary[p].name + " = " + number_text(values[p]);
-        throw Error("with " + where + ": " + e.message(), e.place(), e.remedy());
-    }
 }
 
 /// Evaluates θ = ḡ_N − ĝ_N, the gap of the nominal model minus that of the run, for the first contact of each nominal
@@ -205,69 +172,32 @@ std::vector<ConstantRange> constant_ranges(const EventStudy& study) {
 
 }  // namespace
 
-Vary vary_from_text(const std::string& text) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-        throw Error("'" + text + "' does not say what to vary", {"--vary", 0, 0}, vary_remedy);
-    Vary vary;
-    vary.name = text.substr(0, equals);
-    const std::string range = text.substr(equals + 1);
-    const std::vector<std::string> parts = split(range, ':');
-    if (parts.size() == 1) {
-        for (const std::string& value : split(range, ',')) vary.values.push_back(number_from(value));
-        return vary;
-    }
-    const bool logarithmic = parts.size() == 4 && parts[3] == "log";
-    if (parts.size() != 3 && !logarithmic) throw Error("'" + range + "' is not a range", {"--vary", 0, 0}, vary_remedy);
-    const double from = number_from(parts[0]), to = number_from(parts[1]), count = number_from(parts[2]);
-    if (!(count >= 1.0) || count != std::floor(count) || count > static_cast<double>(max_runs))
-        throw Error("the count of '" + range + "' must be a whole number from 1 to " + std::to_string(max_runs),
-                    {"--vary", 0, 0}, vary_remedy);
-    if (logarithmic && !(from > 0.0 && to > 0.0))
-        throw Error("a range with even ratios must have positive ends", {"--vary", 0, 0}, vary_remedy);
-    const int n = static_cast<int>(count);
-    for (int k = 0; k < n; ++k) {
-        const double s = n == 1 ? 0.0 : static_cast<double>(k) / (n - 1);
-        vary.values.push_back(k == n - 1 && n > 1 ? to
-                              : logarithmic       ? from * std::pow(to / from, s)
-                                                  : from + (to - from) * s);
-    }
-    return vary;
-}
-
 namespace {
 
-/// The number of runs. Throws Error if there are too many, or if a parameter is both set and varied.
-std::size_t count_runs(const EventStudyOptions& options) {
+/// The runs. Throws Error if there are too many, or if a parameter is both set and varied.
+ensemble::Starts starts_of(const EventStudyOptions& options) {
     SALTUS_EXPECT(!options.vary.empty());
-    std::size_t count = 1;
-    for (const Vary& v : options.vary) {
-        SALTUS_EXPECT(!v.values.empty());
-        count *= v.values.size();
-        if (count > max_runs)
-            throw Error("the study has more than " + std::to_string(max_runs) + " runs", {"--vary", 0, 0},
-                        "give fewer values");
+    ensemble::Starts starts;
+    starts.axes = options.vary;
+    starts.fastest = ensemble::Starts::Fastest::last;
+    double runs = 1.0;
+    for (const ensemble::Axis& a : options.vary) {
+        runs *= static_cast<double>(a.n);
         for (const auto& [name, value] : options.set)
-            if (name == v.name)
+            if (name == a.name)
                 throw Error("'" + name + "' is both set and varied", {"--vary", 0, 0}, "drop one of the two");
     }
-    return count;
-}
-
-/// The parameter values of run r: the digits of r in the mixed radix of the counts, the last parameter fastest.
-std::vector<double> values_of_run(const std::vector<Vary>& vary, std::size_t r) {
-    std::vector<double> values(vary.size());
-    for (std::size_t p = vary.size(); p-- > 0;) {
-        values[p] = vary[p].values[r % vary[p].values.size()];
-        r /= vary[p].values.size();
-    }
-    return values;
+    if (runs > max_runs)
+        throw Error("the study has more than " + std::to_string(static_cast<long>(max_runs)) + " runs",
+                    {"--vary", 0, 0}, "give fewer values");
+    return starts;
 }
 
 }  // namespace
 
 EventStudy study_events(const model::Description& description, const EventStudyOptions& options) {
-    const std::size_t count = count_runs(options);
+    const ensemble::Starts starts = starts_of(options);
+    const std::size_t count = starts.size();
     EventStudy study;
     study.vary = options.vary;
     study.perturbation = description.perturbation.has_value();
@@ -275,7 +205,7 @@ EventStudy study_events(const model::Description& description, const EventStudyO
     build.set = options.set;
     build.project_initial = options.project_initial;
     const model::Model nominal = model::build(description, build);
-    for (const Vary& v : options.vary) refuse_unknown(nominal, v.name);
+    for (const ensemble::Axis& a : options.vary) refuse_unknown(nominal, a.name);
     const int contacts = static_cast<int>(nominal.contacts.size());
     integrate::EventDriven method = options.method;
     method.keep_arcs = false;
@@ -289,18 +219,24 @@ EventStudy study_events(const model::Description& description, const EventStudyO
     study.nominal = events_of(motion, contacts);
 
     study.runs.resize(count);
-    for (std::size_t r = 0; r < count; ++r) study.runs[r].values = values_of_run(options.vary, r);
+    for (std::size_t r = 0; r < count; ++r) {
+        study.runs[r].values.resize(starts.axes.size());
+        starts.values(r, study.runs[r].values);
+    }
+    std::vector<std::string> names;
+    for (const ensemble::Axis& a : options.vary) names.push_back(a.name);
+    model::BuildOptions perturbed = build;
+    perturbed.perturbed = study.perturbation;
+    const ensemble::ModelMaker maker(description, perturbed, names);
     const auto one = [&](std::size_t r) {
         EventStudyRun& run = study.runs[r];
-        model::BuildOptions own = build;
-        own.perturbed = study.perturbation;
-        for (std::size_t p = 0; p < options.vary.size(); ++p)
-            own.set.emplace_back(options.vary[p].name, number_text(run.values[p]));
-        const model::Model model = built(description, own, options.vary, run.values);
+        const model::Model model = maker.at(run.values);
         Trajectory t;
         if (study.perturbation) {
             PairOptions pair_options;
-            pair_options.set = own.set;
+            pair_options.set = build.set;
+            for (std::size_t p = 0; p < names.size(); ++p)
+                pair_options.set.emplace_back(names[p], number_text(run.values[p]));
             pair_options.project_initial = options.project_initial;
             pair_options.t_end = options.t_end;
             pair_options.method = options.method;

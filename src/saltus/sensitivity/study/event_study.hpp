@@ -9,25 +9,17 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"
 
 namespace saltus::sensitivity {
 
-/// The values of one parameter.
-struct Vary {
-    std::string name;
-    std::vector<double> values;
-};
-
-/// Reads "a=0.001:0.01:10" (from, to, count; equidistant), "a=1e-4:1e-2:5:log" (equal ratios), or "a=0.1,0.2,0.5".
-/// Throws Error if the text has another form.
-Vary vary_from_text(const std::string& text);
-
 struct EventStudyOptions {
     std::vector<std::pair<std::string, std::string>> set;  ///< parameter values of all motions
-    std::vector<Vary> vary;        ///< at least one; all combinations are run, the last parameter varies fastest
+    /// Parameters, at least one; all combinations of their values are run, the last parameter varies fastest.
+    std::vector<ensemble::Axis> vary;
     bool project_initial = false;  ///< see model::BuildOptions
     double t_end = 1.0;            ///< in s
     integrate::EventDriven method;
@@ -123,7 +115,7 @@ struct ConstantRange {
 struct EventStudy {
     std::string model;
     std::vector<std::string> elements;
-    std::vector<Vary> vary;
+    std::vector<ensemble::Axis> vary;
     bool perturbation = false;  ///< the runs contain the perturbation of the description; the nominal motion does not
     trajectory::Status nominal_status = trajectory::Status::completed;
     std::vector<StudiedEvent> nominal;

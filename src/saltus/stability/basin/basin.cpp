@@ -4,17 +4,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <mutex>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/mechanics.hpp"
+#include "saltus/model/model.hpp"
 #include "saltus/model/support.hpp"
-#include "saltus/stability/basin/detail/basin_engine.hpp"
+#include "saltus/stability/basin/detail/basin_labeller.hpp"
 #include "saltus/stability/basin/detail/basin_refine.hpp"
-#include "saltus/stability/basin/detail/basin_sets.hpp"
+#include "saltus/stability/basin/detail/basin_work.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 
 namespace saltus::stability {
@@ -28,18 +27,11 @@ constexpr std::size_t max_measured_starts = 1000;
 /// Without kinetic energy and differences of potential, the typical energy is that of a free motion over this part of
 /// t_max.
 constexpr double free_motion_share = 0.01;
-/// Step of the test whether a position rests, if the event-driven method has none; in units of time.
-constexpr double rest_test_step = 1e-3;
+/// With varying parameters fewer, because each of them is a model to build.
+constexpr std::size_t max_measured_models = 64;
 /// One motion in `starts_for_examined_motion` is examined for its accuracy, but at most so many: they cost more than
 /// motions in lanes.
 constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128;
-
-/// Saving a long record takes a while. Motions run for so many times as long before it is saved again.
-constexpr double pause_for_saving = 20.0;
-
-/// The first record is saved after this share of BasinOptions::save_seconds, so that a run that is killed soon after
-/// its start can be continued, too.
-constexpr double first_pause_share = 0.1;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -47,8 +39,8 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 /// does not depend on threads or interruptions.
 class Run {
 public:
-    Run(const model::Mechanics& model, const BasinOptions& options, BasinRecord record)
-        : model_(model), options_(options), record_(std::move(record)) {
+    Run(const model::Model& model, const BasinOptions& options, BasinRecord record)
+        : model_(model), options_(options), record_(std::move(record)), models_(model, options) {
         if (options.equilibria) {
             out_.periods = options.equilibria->periods;
         } else {
@@ -59,41 +51,34 @@ public:
         decision_.level = options.level ? &*options.level : nullptr;
         decision_.periods = out_.periods;
         friction_sets_in_level_ = count_friction_sets_in_level();
-        // If the level set contains several sets, then the certificate does not say in which one a motion ends.
-        decision_.to_rest = options.to_rest || friction_sets_in_level_ > 0;
+        // If the level set contains several sets, then the certificate does not say in which one a motion ends. A
+        // motion that may repeat is followed to its end, too.
+        decision_.to_rest = options.to_rest || friction_sets_in_level_ > 0 || options.repeats.has_value();
         decision_.interrupted = options.interrupted;
-        out_.base = options.samples > 0 ? options.samples : ensemble::Grid{options.axes}.size();
-        pause_ = first_pause_share * options.save_seconds;
+        out_.base = options.starts.size();
     }
 
     Basin run() {
-        const Values base = [this](std::size_t k, std::span<double> x) {
-            if (options_.samples > 0)
-                ensemble::sample(options_.axes, options_.seed, k, x);
-            else
-                ensemble::Grid{options_.axes}.values(k, 0, x);
-        };
+        const Values base = [this](std::size_t k, std::span<double> x) { options_.starts.values(k, x); };
         set_slow_energy(base);
-        engine_.emplace(model_, options_, decision_);
-        if (options_.ranks != nullptr && options_.ranks->rank() > 0) {
+        ensemble::EngineOptions where{options_.threads, options_.ranks, options_.interrupted};
+        work_.emplace(model_, options_, decision_, models_, record_, ensemble::threads_of(where));
+        engine_.emplace(*work_, std::move(where));
+        if (!engine_->leads()) {
             engine_->serve();
             return std::move(out_);
         }
+        const ensemble::Dismissal at_the_end(*engine_);
+        labeller_.emplace(model_, options_, decision_, models_);
         bool complete = simulate_round(0, out_.base, base);
-        // Otherwise the other ranks wait for further rounds.
-        const bool rounds =
-            options_.shard.whole() && options_.samples == 0 && (options_.refine > 0 || options_.boundary > 0.0);
-        if (!rounds) engine_->dismiss();
         if (!options_.shard.whole()) {
             out_.complete = complete;
             out_.record = std::move(record_);
             return std::move(out_);
         }
-        if (complete && options_.samples == 0 && options_.refine > 0) complete = refine();
-        if (complete && options_.samples == 0 && options_.boundary > 0.0) complete = locate_boundary();
-        if (rounds) engine_->dismiss();
+        if (complete && !options_.sampled() && options_.refine > 0) complete = refine();
+        if (complete && !options_.sampled() && options_.boundary > 0.0) complete = locate_boundary();
         out_.complete = complete;
-        if (!complete) drop_pending();
         relabel();
         if (!out_.refined.empty()) label_refined();
         test_level_set(base);
@@ -109,13 +94,21 @@ private:
     /// The bound of the kinetic energy below which a motion is slow: BasinOptions::rest² times the typical energy of
     /// the starts, which is their largest kinetic energy plus the range of their potential energies.
     void set_slow_energy(const Values& values) {
-        Starts starts(model_, options_.components);
-        std::vector<double> x(options_.axes.size());
+        std::vector<double> x(options_.starts.axes.size());
         double kinetic = 0.0, low = INFINITY, high = -INFINITY;
-        const std::size_t stride = 1 + (out_.base - 1) / max_measured_starts;
+        const std::size_t most = models_.varied() ? max_measured_models : max_measured_starts;
+        const std::size_t stride = 1 + (out_.base - 1) / most;
+        std::optional<StartStates> starts;
+        std::shared_ptr<const model::Model> model;
         for (std::size_t k = 0; k < out_.base; k += stride) {
             values(k, x);
-            const Start start = starts.make(x);
+            try {
+                const auto own = models_.at(models_.parameters_of(x));
+                if (own != model) model = own, starts.emplace(*model, options_.components);
+            } catch (const Error&) {  // such a motion is refused when its turn comes
+                continue;
+            }
+            const Start start = starts->make(x);
             if (start.admission == Admission::inadmissible || !std::isfinite(start.kinetic + start.potential)) continue;
             kinetic = std::max(kinetic, start.kinetic);
             low = std::min(low, start.potential);
@@ -135,70 +128,59 @@ private:
         decision_.slow = options_.rest * options_.rest * (typical > 0.0 ? typical : 1.0);
     }
 
-    /// Writes the ending of a motion to the record. Any thread may call it.
-    void store(const Finished& f) {
-        const std::size_t k = f.number, n = model_.coordinates.size();
-        const std::lock_guard lock(mutex_);
-        record_.admission[k] = f.admission;
-        record_.inside[k] = f.inside;
-        record_.V[k] = f.V;
-        record_.t[k] = f.t;
-        record_.steps[k] = f.steps;
-        std::copy(f.q.begin(), f.q.end(), record_.q.begin() + static_cast<std::ptrdiff_t>(k * n));
-        record_.fate[k] = f.fate;
-        out_.steps_now += f.steps;
-        ++done_;
-        if (options_.progress) options_.progress(done_, total_);
-        if (options_.save && seconds_since(saved_) > pause_) save();
-    }
-
-    /// Simulates the pending motions of [first, first + count), whose starts `values` gives. Returns false if it was
-    /// interrupted.
+    /// Simulates the motions of [first, first + count) that the record does not have; `values` gives their starts.
+    /// Returns false if it was interrupted.
     bool simulate_round(std::size_t first, std::size_t count, const Values& values) {
-        const std::size_t n = model_.coordinates.size();
-        if (record_.size() < first + count) record_.append(first + count - record_.size(), n);
-        std::vector<std::size_t> todo;
-        for (std::size_t k = first; k < first + count; ++k)
-            if (record_.fate[k] == Fate::pending && options_.shard.contains(k)) todo.push_back(k);
-        total_ = first + count;
-        done_ = total_ - todo.size();
+        record_.grow(first + count);
+        if (models_.varied() && first >= out_.base) {
+            std::vector<double> x(options_.starts.axes.size());
+            for (std::size_t k = 0; k < count; ++k) {
+                values(k, x);
+                later_parameters_.push_back(models_.parameters_of(x));
+            }
+        }
         const Clock::time_point begin = Clock::now();
-        engine_->run(
-            todo, [&](std::size_t k, std::span<double> x) { values(todo[k] - first, x); },
-            [this](const Finished& f) { store(f); });
+        ensemble::Round round;
+        round.first = first;
+        round.count = count;
+        round.axes = options_.starts.axes.size();
+        round.shard = options_.shard;
+        round.values = values;
+        if (first == 0) round.order = models_.order();
+        round.progress = options_.progress;
+        BasinMotion m;
+        round.stored = [&](std::size_t number, std::string_view bytes) {
+            record_.read(bytes, m);
+            out_.steps_now += m.steps;
+            if (options_.stored) options_.stored(number, m);
+        };
+        const bool complete = ensemble::make(*engine_, record_.table(), round);
         out_.seconds += seconds_since(begin);
         known_ = first + count;
-        const bool complete =
-            std::all_of(todo.begin(), todo.end(), [this](std::size_t k) { return record_.fate[k] != Fate::pending; });
-        // The motions of a shard are its result.
-        const bool asked = !complete || !options_.shard.whole() || seconds_since(saved_) > pause_;
-        if (options_.save && asked) save();
         return complete;
     }
 
-    void save() {
-        const Clock::time_point begin = Clock::now();
-        options_.save(record_);
-        saved_ = Clock::now();
-        pause_ =
-            std::max(options_.save_seconds, pause_for_saving * std::chrono::duration<double>(saved_ - begin).count());
+    /// Parameters of a motion of the record.
+    std::vector<double> parameters_of(std::size_t motion) const {
+        if (motion >= out_.base) return later_parameters_[motion - out_.base];
+        std::vector<double> x(options_.starts.axes.size());
+        options_.starts.values(motion, x);
+        return models_.parameters_of(x);
     }
 
     /// Labels all motions of the rounds so far.
     void relabel() {
-        const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
-        RestSets sets(model_, moreau != nullptr ? moreau->h : rest_test_step, out_.periods,
-                      options_.equilibria ? &*options_.equilibria : nullptr, decision_.level);
-        sets.label(record_, known_, out_.base, out_);
+        labeller_->label(
+            record_, known_, out_.base, [this](std::size_t k) { return parameters_of(k); }, out_);
     }
 
     /// Refines the grid where labels differ. Returns false if it was interrupted.
     bool refine() {
-        const ensemble::Grid grid{options_.axes};
+        const ensemble::Grid grid{options_.starts.axes};
         Refinement refinement(grid);
         for (int level = 1; level <= options_.refine; ++level) {
             relabel();
-            std::vector<std::size_t> points = refinement.next_level(out_.label);
+            std::vector<std::size_t> points = refinement.next_level(out_.label.all());
             while (!points.empty()) {
                 const std::size_t first = known_;
                 if (!simulate_round(first, points.size(),
@@ -206,7 +188,7 @@ private:
                     return false;
                 refinement.set_computed(points, first);
                 relabel();
-                points = refinement.at_differences(out_.label);
+                points = refinement.at_differences(out_.label.all());
             }
         }
         out_.level = options_.refine;
@@ -217,15 +199,16 @@ private:
     }
 
     void label_refined() {
-        for (std::size_t p = 0; p < source_.size(); ++p) out_.refined[p] = out_.label[source_[p]];
+        const std::vector<int> labels = out_.label.all();
+        for (std::size_t p = 0; p < source_.size(); ++p) out_.refined[p] = labels[source_[p]];
     }
 
     /// Bisects the edges of the grid with different labels at their ends. Both halves are kept if the label in the
     /// middle differs from both ends. Returns false if it was interrupted.
     bool locate_boundary() {
         relabel();
-        const ensemble::Grid grid{options_.axes};
-        std::vector<Edge> open = edges_between(grid, out_.label), closed;
+        const ensemble::Grid grid{options_.starts.axes};
+        std::vector<Edge> open = edges_between(grid, out_.label.all()), closed;
         while (!open.empty()) {
             const std::size_t first = known_;
             std::vector<Edge> longer;
@@ -242,14 +225,15 @@ private:
             };
             if (!simulate_round(first, open.size(), middles)) return false;
             relabel();
+            const std::vector<int> labels = out_.label.all();
             std::vector<Edge> halves;
             for (std::size_t k = 0; k < open.size(); ++k) {
-                const int here = out_.label[first + k];
+                const int here = labels[first + k];
                 Edge left = open[k], right = open[k];
                 left.high = right.low = 0.5 * (left.low + left.high);
                 left.above = right.below = first + k;
-                if (out_.label[left.below] != here) halves.push_back(left);
-                if (out_.label[right.above] != here) halves.push_back(right);
+                if (labels[left.below] != here) halves.push_back(left);
+                if (labels[right.above] != here) halves.push_back(right);
             }
             open = std::move(halves);
         }
@@ -257,11 +241,6 @@ private:
                          [](const Edge& a, const Edge& b) { return a.number < b.number; });
         edges_ = std::move(closed);
         return true;
-    }
-
-    void drop_pending() {
-        for (Fate& f : record_.fate)
-            if (f == Fate::pending) f = Fate::undecided;
     }
 
     /// Whether a known set lies in the level set and only friction holds it. The equilibrium set of the certificate
@@ -292,18 +271,17 @@ private:
     /// stop_when_captured is false for them.
     void test_level_set(const Values& values) {
         if (decision_.level == nullptr) return;
-        Starts starts(model_, options_.components);
-        std::vector<double> x(options_.axes.size());
-        const std::size_t n = model_.coordinates.size();
+        StartStates starts(model_, options_.components);
+        std::vector<double> x(options_.starts.axes.size());
         const BasinLabel& captor = out_.labels[ix(out_.captor)];
+        ensemble::Labels::Reader label(out_.label);
         const auto turn_of = [&](double q, std::size_t i) {
             return std::lround((q - decision_.level->q[i]) / out_.periods[i]);
         };
-        for (std::size_t k = 0; k < out_.base; ++k) {
-            if (record_.inside[k] == 0) continue;
+        record_.scan(0, out_.base, [&](std::size_t k, const BasinMotion& m) {
+            if (!m.inside) return;
             ++out_.inside;
-            const BasinLabel& end = out_.labels[ix(out_.label[k])];
-            const std::span<const double> q(record_.q.data() + k * n, n);
+            const BasinLabel& end = out_.labels[ix(label.at(k))];
             const bool rests = end.set >= 0;
             values(k, x);
             const Start start = starts.make(x);
@@ -311,55 +289,55 @@ private:
             // The known sets come first and in the order of the equilibria.
             const bool in_friction_set = rests && out_.sets[ix(end.set)].known &&
                                          is_held_by_friction_in_level(options_.equilibria->sets[ix(end.set)]);
-            bool same = in_captor || ((in_friction_set || !rests) && rests_in_level(q));
+            bool same = in_captor || ((in_friction_set || !rests) && rests_in_level(m.q));
             for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
                 if (out_.periods[i] == 0.0) continue;
-                const long turn = in_captor ? end.turn[i] - captor.turn[i] : turn_of(q[i], i);
+                const long turn = in_captor ? end.turn[i] - captor.turn[i] : turn_of(m.q[i], i);
                 same = turn == turn_of(start.q[i], i);
             }
             if (!same)
                 ++out_.violations;
             else if (!rests)
                 ++out_.inside_undecided;
-        }
+        });
     }
 
     void finish() {
+        ensemble::Labels::Reader label(out_.label);
         for (const Edge& e : edges_) {
             BoundaryPoint b;
             b.at = e.at;
             b.at[ix(e.axis)] = 0.5 * (e.low + e.high);
             b.half_length = 0.5 * (e.high - e.low);
             b.axis = e.axis;
-            b.below = out_.label[e.below];
-            b.above = out_.label[e.above];
+            b.below = label.at(e.below);
+            b.above = label.at(e.above);
             out_.boundary.push_back(std::move(b));
         }
-        for (const std::int64_t s : record_.steps) out_.steps += s;
+        record_.scan(0, record_.size(), [&](std::size_t, const BasinMotion& m) { out_.steps += m.steps; });
         out_.record = std::move(record_);
         out_.method = std::holds_alternative<integrate::Moreau>(options_.method) ? "moreau" : "event";
         out_.lanes =
-            engine_->in_lanes() && !options_.device ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
+            work_->in_lanes() && !options_.device ? static_cast<int>(integrate::moreau::LaneStepper::width) : 1;
         if (options_.device) {
             out_.device = ensemble::to_string(options_.device->kind) + ": " + options_.device->name;
-            out_.device_use = engine_->device()->use();
+            out_.device_use = work_->device()->use();
         }
-        const auto count = [&](Fate fate) {
-            return static_cast<std::size_t>(std::count(out_.record.fate.begin(), out_.record.fate.end(), fate));
-        };
         if (friction_sets_in_level_ > 0)
             out_.warnings.push_back("the level set contains " +
                                     counted(static_cast<std::size_t>(friction_sets_in_level_), "further set") +
                                     " that friction holds: its certificate says that motions end in one of all these "
                                     "sets, and the motions are followed to rest");
-        if (const std::size_t n = count(Fate::failed); n > 0)
-            out_.warnings.push_back(std::to_string(n) +
+        if (out_.failed > 0)
+            out_.warnings.push_back(std::to_string(out_.failed) +
                                     " motions ended because the integrator could not make a step, or are inaccurate");
-        const auto moved = static_cast<std::size_t>(
-            std::count(out_.record.admission.begin(), out_.record.admission.end(), Admission::moved));
-        if (moved > 0)
-            out_.warnings.push_back(std::to_string(moved) +
+        if (out_.moved > 0)
+            out_.warnings.push_back(std::to_string(out_.moved) +
                                     " starts could be made admissible only by changing components that the axes give");
+        if (models_.varied() && options_.sampled() && out_.inadmissible > 0)
+            out_.warnings.push_back(std::to_string(out_.inadmissible) +
+                                    " samples have no admissible start, or parameters that the model refuses");
+        for (std::string& text : labeller_->warnings()) out_.warnings.push_back(std::move(text));
         for (std::string& text : model::approximations(model_, model::Analysis::basin))
             out_.warnings.push_back(std::move(text));
     }
@@ -372,20 +350,22 @@ private:
         integrate::Moreau method = *moreau;
         method.keep_arcs = false;
         const std::size_t count = std::min(max_examined_motions, 1 + out_.base / starts_for_examined_motion);
-        Starts starts(model_, options_.components);
-        std::vector<double> x(options_.axes.size());
+        std::vector<double> x(options_.starts.axes.size());
         std::size_t inaccurate = 0;
         std::string reason;
         for (std::size_t k = 0; k < count; ++k) {
             const std::size_t number = (2 * k + 1) * out_.base / (2 * count);
+            const BasinMotion m = record_.motion(number);
+            if (m.fate == Fate::inadmissible || !(m.t > 0.0)) continue;
             base(number, x);
-            const Start start = starts.make(x);
-            if (start.admission == Admission::inadmissible || !(record_.t[number] > 0.0)) continue;
+            const auto model = models_.at(models_.parameters_of(x));
+            const Start start = StartStates(*model, options_.components).make(x);
+            if (start.admission == Admission::inadmissible) continue;
             integrate::Options options;
             options.start = trajectory::State{0.0, start.q, start.u};
-            options.t_end = record_.t[number];
+            options.t_end = m.t;
             options.interrupted = options_.interrupted;
-            const trajectory::Trajectory motion = integrate::simulate(model_, method, options);
+            const trajectory::Trajectory motion = integrate::simulate(*model, method, options);
             if (motion.status != trajectory::Status::inaccurate) continue;
             if (inaccurate++ == 0) reason = motion.reason;
         }
@@ -395,39 +375,38 @@ private:
                 " motions that were examined are inaccurate, so that labels may be wrong; the first: " + reason);
     }
 
-    const model::Mechanics& model_;
+    const model::Model& model_;
     const BasinOptions& options_;
     BasinRecord record_;
+    BasinModels models_;
     Decision decision_;
     int friction_sets_in_level_ = 0;  // beside the one of the certificate
-    std::optional<BasinEngine> engine_;
+    std::optional<BasinWork> work_;
+    std::optional<ensemble::Engine> engine_;
+    std::optional<BasinLabeller> labeller_;
     Basin out_;
     std::vector<std::size_t> source_;  ///< motion that gives the label of each point of the refined grid
     std::vector<Edge> edges_;          ///< brackets of the boundary
     std::size_t known_ = 0;            ///< motions of the completed rounds; only these are labelled
-    std::mutex mutex_;                 ///< protects the members that `store` changes
-    std::size_t total_ = 0, done_ = 0;
-    Clock::time_point saved_ = Clock::now();
-    double pause_ = 0.0;  ///< least time until the record is saved again, s
+    std::vector<std::vector<double>> later_parameters_;  ///< of motions after those of the grid, if parameters vary
 };
 
 }  // namespace
 
-void BasinRecord::append(std::size_t count, std::size_t coordinates) {
-    const std::size_t all = size() + count;
-    fate.resize(all, Fate::pending);
-    admission.resize(all, Admission::admissible);
-    inside.resize(all, 0);
-    V.resize(all, 0.0);
-    t.resize(all, 0.0);
-    steps.resize(all, 0);
-    q.resize(all * coordinates, 0.0);
+bool BasinOptions::varies_parameters() const {
+    return std::any_of(components.begin(), components.end(), [](int c) { return c < 0; });
 }
 
-Basin basin(const model::Mechanics& model, const BasinOptions& options, BasinRecord record) {
+BasinRecord::Layout layout_of(const model::Model& model, const BasinOptions& options) {
+    return {model.coordinates.size(), options.repeats.has_value()};
+}
+
+Basin basin(const model::Model& model, const BasinOptions& options, std::optional<BasinRecord> record) {
     model::refuse_elements(model, model::Analysis::basin);
-    SALTUS_EXPECT(options.axes.size() == options.components.size() && options.t_max > 0.0);
-    return Run(model, options, std::move(record)).run();
+    SALTUS_EXPECT(options.starts.axes.size() == options.components.size() && options.t_max > 0.0);
+    SALTUS_EXPECT(!options.varies_parameters() || (options.model_at && !options.level));
+    if (!record) record.emplace(layout_of(model, options));
+    return Run(model, options, std::move(*record)).run();
 }
 
 }  // namespace saltus::stability

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,13 +11,14 @@
 #include <variant>
 #include <vector>
 
-#include "saltus/ensemble/device.hpp"
+#include "saltus/ensemble/kernel_runs.hpp"
+#include "saltus/ensemble/labels.hpp"
 #include "saltus/ensemble/ranks.hpp"
 #include "saltus/ensemble/shard.hpp"
 #include "saltus/ensemble/starts.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
-#include "saltus/stability/basin/basin_start.hpp"
+#include "saltus/stability/basin/basin_record.hpp"
 #include "saltus/stability/equilibria/equilibria.hpp"
 
 namespace saltus::stability {
@@ -35,48 +37,40 @@ struct CaptureSet {
     std::vector<std::pair<double, double>> box;
 };
 
-/// How a motion ended.
-enum class Fate : std::uint8_t {
-    undecided,     ///< none of the following before t_max
-    rest,          ///< the motion came to rest in an equilibrium
-    captured,      ///< the motion entered the level set
-    failed,        ///< the integrator could not make a step
-    inadmissible,  ///< there is no admissible start state
-    pending,       ///< the motion is not simulated yet
+using ensemble::DeviceUse;
+
+/// A periodic orbit that motions may end in.
+struct BasinOrbit {
+    std::string name;      ///< "O1", "O2", ...
+    double period = 0.0;   ///< in s
+    int returns = 1;       ///< it closes after so many periods of the excitation, or passages of the section
+    double energy = 0.0;   ///< T + U at the first of its points
+    double largest = 0.0;  ///< modulus of the largest multiplier beside the trivial one
+    std::vector<std::vector<double>> points;  ///< (q, u) at multiples of the period, or on the section
+    std::vector<double> range;  ///< size of the motion: highest − lowest value of each component of (q, u)
+    std::size_t motions = 0;    ///< number of motions that ended in it
 };
 
-/// Starts and ends of all motions, in the order in which they were requested. A run can be continued from its record.
-/// Each vector has one entry for each motion.
-struct BasinRecord {
-    std::vector<Fate> fate;
-    std::vector<Admission> admission;
-    std::vector<char> inside;         ///< flag: the start lies in the level set
-    std::vector<double> V;            ///< T + U − reference at the start
-    std::vector<double> t;            ///< time at which rest began or the level set was entered; otherwise the end
-    std::vector<std::int64_t> steps;  ///< number of integration steps
-    std::vector<double> q;            ///< position at the end, one row of coordinates for each motion
-
-    std::size_t size() const { return fate.size(); }
-    /// Adds `count` pending motions.
-    void append(std::size_t count, std::size_t coordinates);
-};
-
-/// What a device did in a run.
-struct DeviceUse {
-    double compile_seconds = 0.0, kernel_seconds = 0.0;  ///< wall time
-    bool from_cache = false;                             ///< the kernel had been compiled before
-    int threads = 0;
-    std::int64_t steps = 0;    ///< made on the device
-    std::size_t given_up = 0;  ///< motions that the CPU had to make
+/// How motions that repeat are recognised, and the orbits that they reach found.
+struct BasinRepeats {
+    /// Models that depend on time: period of the excitation for a model with its parameters, in s. The states at its
+    /// multiples are compared. Empty: those where a motion passes `section` upwards.
+    std::function<double(const model::Model&)> period;
+    std::string section;  ///< an expression of the state that is zero on the section
+    int max_returns = 8;  ///< an orbit closes after at most so many periods or passages, >= 1
+    /// Finds the stable orbit near a state of a motion that repeats after `returns` points; nothing if there is none.
+    /// Throws nothing.
+    std::function<std::optional<BasinOrbit>(const model::Model&, const trajectory::State&, int returns)> find;
 };
 
 struct BasinOptions {
-    /// The motions start at the points of a grid, or at samples of a box. The axes are components of the state; all
-    /// other components have the initial values of the model.
-    std::vector<ensemble::Axis> axes;
-    std::vector<int> components;  ///< component of (q, u) of each axis
-    std::size_t samples = 0;      ///< number of samples of the box; 0: a grid
-    std::uint64_t seed = 1;       ///< seed of the random samples
+    /// The motions start at the points of a grid, or at samples of a box. The axes are components of the state, or
+    /// parameters. All other components have the initial values of the model.
+    ensemble::Starts starts;
+    std::vector<int> components;  ///< component of (q, u) of each axis; −1: the axis is a parameter
+    /// The model with these values of the axes that are parameters, in their order. Required if there are such axes.
+    /// Throws Error if the model cannot be built.
+    std::function<std::shared_ptr<const model::Model>(std::span<const double> values)> model_at;
 
     std::variant<integrate::Moreau, integrate::EventDriven> method;
     double t_max = 10.0;  ///< end time of the motions, > 0
@@ -87,23 +81,38 @@ struct BasinOptions {
     bool lanes = true;      ///< several motions are integrated side by side if the model allows it; same results
     int refine = 0;         ///< number of halvings of the grid where labels differ
     double boundary = 0.0;  ///< edges of the grid with different labels are bisected to this length; 0: they are not
+    std::optional<BasinRepeats> repeats;  ///< motions that reach a periodic orbit are labelled by it
     /// Only the motions of this part of the grid or the samples are simulated; the rest of the record stays as it is,
     /// and there are no labels. The whole: all motions.
     ensemble::Shard shard;
-    /// Where motions are integrated; nothing: on the CPU. The method must be Moreau's, and
-    /// integrate::moreau::kernel_refusal empty. Elementary functions of the device may differ in the last bits.
+    /// Where motions are integrated; nothing: on the CPU. `device_refusal` must be empty. Elementary functions of the
+    /// device may differ in the last bits; event-driven motions differ from those of the CPU by their tolerances.
     std::optional<ensemble::Device> device;
     /// Processes that make motions together; not owned. Null: this process alone. Rank 0 gets the result.
     ensemble::Ranks* ranks = nullptr;
-    std::optional<CaptureSet> level;       ///< level set to compare with
+    std::optional<CaptureSet> level;       ///< level set to compare with; only if no axis is a parameter
     std::optional<Equilibria> equilibria;  ///< known sets; other rest positions are grouped into sets of their own
+    /// How sets are searched for each combination of values of a grid over parameters; nothing: they are not.
+    std::optional<EquilibriaOptions> search;
+    std::string folder;  ///< where temporary files of very many labels go; empty: labels stay in memory
 
-    int threads = 0;                                                 ///< 0: one for each core
-    std::function<bool()> interrupted;                               ///< asked again and again; true ends the run
-    std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each motion
-    std::function<void(const BasinRecord&)> save;                    ///< called with the record so far
-    double save_seconds = 1.0;  ///< least time between two calls of `save`; the first comes earlier
+    int threads = 0;                                                     ///< 0: one for each core
+    std::function<bool()> interrupted;                                   ///< asked again and again; true ends the run
+    std::function<void(std::size_t done, std::size_t of)> progress;      ///< called after each motion
+    std::function<void(std::size_t motion, const BasinMotion&)> stored;  ///< called after each motion of rank 0
+
+    bool sampled() const { return starts.sampled(); }
+    bool varies_parameters() const;
 };
+
+/// Why no device can make the motions of a model by this method up to t_max, or "" if one can.
+std::string device_refusal(const model::Mechanics& model,
+                           const std::variant<integrate::Moreau, integrate::EventDriven>& method, double t_max);
+
+/// Compiles the kernel of these motions for a device, which keeps it for the run. Throws Error if that is impossible.
+void compile_for_device(const model::Mechanics& model,
+                        const std::variant<integrate::Moreau, integrate::EventDriven>& method,
+                        const ensemble::Device& device);
 
 /// An equilibrium set with the motions that ended in it. Positions refer to its copy with turn 0.
 struct RestSet {
@@ -120,6 +129,7 @@ struct RestSet {
 struct BasinLabel {
     std::string text;
     int set = -1;            ///< index in Basin::sets; −1: none
+    int orbit = -1;          ///< index in Basin::orbits; −1: none
     std::vector<long> turn;  ///< copy of the set: whole periods for each coordinate; empty without a set
     std::size_t count = 0;   ///< number of grid points or samples with this label
 };
@@ -135,9 +145,10 @@ struct BoundaryPoint {
 struct Basin {
     bool complete = true;  ///< false: the run was interrupted
     BasinRecord record;
-    std::vector<int> label;          ///< index in `labels` of each motion of the record
+    ensemble::Labels label;          ///< index in `labels` of each motion of the record
     std::vector<BasinLabel> labels;  ///< the first is "undecided"
     std::vector<RestSet> sets;
+    std::vector<BasinOrbit> orbits;
     std::vector<double> periods;  ///< period of each coordinate; 0: it is not periodic
     std::size_t base = 0;         ///< number of motions of the grid or the samples; later ones are refinement
 
@@ -152,6 +163,9 @@ struct Basin {
     std::size_t inside_undecided = 0;  ///< number of starts in the level set that are still there at t_max
     int captor = 0;                    ///< label of the equilibrium set of the level set, turn 0
 
+    std::size_t adjusted = 0, moved = 0, inadmissible = 0;  ///< starts of the grid or the samples, by Admission
+    std::size_t failed = 0;                                 ///< motions of the record with Fate::failed
+
     std::vector<std::string> warnings;
     std::string method;          ///< "moreau" or "event"
     int lanes = 1;               ///< motions integrated side by side
@@ -162,9 +176,16 @@ struct Basin {
     std::int64_t steps_now = 0;  ///< number of steps made in this run
 };
 
+/// What is kept of each motion.
+BasinRecord::Layout layout_of(const model::Model& model, const BasinOptions& options);
+
 /// Simulates a motion from every start and determines where it ends. `record` is the record of an earlier run with the
-/// same options, to be continued. The result does not depend on the number of threads, on lanes, or on where an earlier
-/// run was interrupted.
-Basin basin(const model::Mechanics& model, const BasinOptions& options, BasinRecord record = {});
+/// same options, to be continued, or an empty one in a file; nothing: the record is in memory. The result does not
+/// depend on the number of threads, on lanes, or on where an earlier run was interrupted.
+///
+/// If axes are parameters then every motion has the model with its own values. The sets and orbits of a label are those
+/// of this model: "E2" is the second set in the list of `equilibria` for the parameters of the motion. A motion with
+/// parameters from samples is labelled by the contacts that are closed where it rests.
+Basin basin(const model::Model& model, const BasinOptions& options, std::optional<BasinRecord> record = {});
 
 }  // namespace saltus::stability

@@ -32,15 +32,16 @@ struct PlaneAxes {
 std::optional<PlaneAxes> plane_of(const BasinOptions& o) {
     PlaneAxes p;
     std::size_t found = 0;
-    for (std::size_t k = 0; k < o.axes.size(); ++k) {
-        if (o.axes[k].n <= 1) continue;
+    for (std::size_t k = 0; k < o.starts.axes.size(); ++k) {
+        if (o.starts.axes[k].n <= 1) continue;
         if (found == 2) return {};
         p.axis[found] = k;
+        if (o.components[k] < 0) return {};
         p.component[found] = o.components[k];
-        p.from[found] = o.axes[k].from;
-        p.to[found++] = o.axes[k].to;
+        p.from[found] = o.starts.axes[k].from;
+        p.to[found++] = o.starts.axes[k].to;
     }
-    if (found != 2 || o.samples > 0) return {};
+    if (found != 2 || o.sampled()) return {};
     return p;
 }
 
@@ -99,9 +100,9 @@ public:
         PhasePath path;
         path.set = from.set;
         std::vector<double> values;
-        for (const ensemble::Axis& a : options_.axes) values.push_back(a.from);
+        for (const ensemble::Axis& a : options_.starts.axes) values.push_back(a.from);
         for (std::size_t k = 0; k < 2; ++k) values[plane_.axis[k]] = from.at[k];
-        Starts starts(model_, options_.components);
+        StartStates starts(model_, options_.components);
         const Start start = starts.make(values);
         if (start.admission != Admission::admissible && start.admission != Admission::adjusted) return path;
         integrate::EventDriven method;

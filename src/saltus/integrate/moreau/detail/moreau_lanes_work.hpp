@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "saltus/expr/lanes.hpp"
@@ -28,15 +29,18 @@ inline constexpr int max_coordinates = 16;  ///< the arrays of Work have this si
 /// The kinds of laws. A slider has a known bound; that of a scaled slider is μ times the reaction of its constraint.
 enum class Kind : char { bilateral, scaled_slider, slider, unilateral, contact };
 
-/// One law on one row, or on two for a contact with friction: the normal row, then the friction row.
+/// One law on one row, or on more for a contact with friction: the normal row, then the rows of friction.
 struct Block {
     Kind kind = Kind::contact;
-    int row = 0;       ///< number of the (normal) row in the model
-    int slip = -1;     ///< row of a contact's friction
-    int scaling = -1;  ///< block whose reaction scales a scaled slider
-    int contact = -1;  ///< number among the contacts
+    int row = 0;               ///< number of the (normal) row in the model
+    int slip = -1;             ///< first row of a contact's friction
+    int slips = 1;             ///< number of rows of friction: 1 along a line, 2 in a plane
+    bool poisson = false;      ///< impacts of the contact obey Poisson's law
+    bool orthotropic = false;  ///< friction in a plane has mu and mu_second along its rows
+    int scaling = -1;          ///< block whose reaction scales a scaled slider
+    int contact = -1;          ///< number among the contacts
     /// Coefficients at q_m; `force` is the normal force of a slider. They point to a zero where there is none.
-    const Lanes *mu = nullptr, *force = nullptr, *e_n = nullptr, *e_t = nullptr;
+    const Lanes *mu = nullptr, *mu_second = nullptr, *force = nullptr, *e_n = nullptr, *e_t = nullptr;
 };
 
 /// A row of the contact problem of the step.
@@ -45,12 +49,15 @@ struct ProblemRow {
     int block = 0;
     bool friction = false;
     int parent = -1;  ///< problem row whose reaction bounds this friction; −1: a known bound
+    int second = -1;  ///< of the first row of friction in a plane: the second one, of which it is −2; otherwise −1
 };
 
 /// The data of eight motions: what is fixed, the states, and the scratch of a step. The kernels for the different
 /// register widths work on it.
 struct Work {
-    Work(const model::Mechanics& model, double theta);
+    /// `varied`: numbers of parameters that are not the same for all motions. Terms that depend on them are computed by
+    /// the tape; lanes have none.
+    Work(const model::Mechanics& model, double theta, std::span<const int> varied = {});
 
     // fixed
     const model::Mechanics& model;
@@ -59,7 +66,10 @@ struct Work {
     int n = 0;
     double theta = 0.5, tolerance = 1e-10;  ///< θ of the method, and relative residual of contact problems
     bool literal = false;                   ///< Restitution::literal
-    std::vector<Block> blocks;              ///< constraints, their friction, sliders, clutches, contacts
+    /// Some friction is in a plane, or some contact obeys Poisson's law. Contact problems are then solved lane by lane
+    /// (general_rows.inc), otherwise in all lanes together.
+    bool general = false;
+    std::vector<Block> blocks;  ///< constraints, their friction, sliders, clutches, contacts
     int constraints = 0;
     expr::Tape tape, energy_tape, position_tape;
     bool diagonal = false, mass_constant = false;
@@ -103,6 +113,7 @@ struct Work {
     Lanes column[max_rows][max_coordinates];  ///< M⁻¹W
     Lanes D[max_rows][max_rows], A[max_rows][max_rows];
     Lanes gamma[max_rows], b[max_rows], r[max_rows], v[max_rows], z[max_rows];
+    Lanes impact[max_rows];  ///< impulses of an impact by Poisson's law, in front of those of the step
 };
 
 }  // namespace saltus::integrate::moreau::lanes

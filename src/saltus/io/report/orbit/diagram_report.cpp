@@ -148,44 +148,4 @@ std::string diagram_columns_csv(const DiagramReport& report) {
     return std::move(csv).text();
 }
 
-std::vector<orbit::DiagramColumn> read_diagram_columns(const std::string& document, const std::string& sweep,
-                                                       const std::string& identity, const std::string& path) {
-    const auto numbers = [](const Json& list) {
-        std::vector<double> values;
-        for (const Json& v : list)
-            values.push_back(v.is_null() ? -std::numeric_limits<double>::infinity() : v.get<double>());
-        return values;
-    };
-    try {
-        const Json j = Json::parse(document);
-        if (j.at("identity").get<std::string>() != identity)
-            throw Error("has the results of another model or of other options", {path, 0, 0},
-                        "run the command without --resume, or with another --out");
-        std::vector<orbit::DiagramColumn> columns;
-        const Json* const part = j.at("sweep") == sweep ? &j : j.contains(sweep) ? &j.at(sweep) : nullptr;
-        if (part == nullptr) return columns;
-        const Json& values = j.at("parameter").at("values");
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            orbit::DiagramColumn c;
-            c.value = values.at(k).get<double>();
-            c.done = part->at("done").at(k).get<bool>();
-            c.times = numbers(part->at("times").at(k));
-            for (const Json& point : part->at("section").at(k)) {
-                const std::vector<double> x = numbers(point);
-                c.points.emplace_back(Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size())));
-            }
-            c.period = part->at("periods").at(k).get<int>();
-            if (part->contains("exponents")) {
-                c.exponents = numbers(part->at("exponents").at(k));
-                c.changes = numbers(part->at("exponent_changes").at(k));
-            }
-            c.remark = part->at("remarks").at(k).get<std::string>();
-            columns.push_back(std::move(c));
-        }
-        return columns;
-    } catch (const Json::exception& e) {
-        throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command without --resume");
-    }
-}
-
 }  // namespace saltus::io

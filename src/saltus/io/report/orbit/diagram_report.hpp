@@ -17,13 +17,8 @@ struct DiagramReport {
     std::vector<Part> parts;  ///< at least one
     bool exponents = false;   ///< they were asked for
     std::vector<std::string> warnings;
-    std::string identity;  ///< of model and options, for --resume
+    std::string identity;  ///< of model and options
 };
-
-/// The columns of one sweep in a document that diagram_json wrote, for --resume. Throws Error if the document is
-/// damaged, or if it has another identity.
-std::vector<orbit::DiagramColumn> read_diagram_columns(const std::string& document, const std::string& sweep,
-                                                       const std::string& identity, const std::string& path);
 
 /// For a terminal.
 std::string diagram_text(const DiagramReport& report);

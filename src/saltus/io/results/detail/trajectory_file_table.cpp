@@ -63,8 +63,8 @@ std::string full_name(const std::string& group, const std::string& name) {
 
 // ---- writing
 
-TableWriter::TableWriter(const std::string& target, int descriptor)
-    : target_(target), to_{descriptor}, file_(create(), H5Fclose) {}
+TableWriter::TableWriter(const std::string& target, int descriptor, Format format)
+    : target_(target), to_{descriptor}, file_(create(format), H5Fclose) {}
 
 void TableWriter::check(bool done) const {
     if (to_.error != 0)
@@ -75,10 +75,11 @@ void TableWriter::check(bool done) const {
 
 // Objects get no times, so that equal content gives equal bytes. Since version 1.8 of the format metadata have
 // checksums.
-hid_t TableWriter::create() {
+hid_t TableWriter::create(Format format) {
+    const H5F_libver_t version = format == Format::with_virtual ? H5F_LIBVER_V110 : H5F_LIBVER_V18;
     const Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose), access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     check(H5Pset_obj_track_times(creation.get(), false) >= 0);
-    check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18) >= 0);
+    check(H5Pset_libver_bounds(access.get(), version, version) >= 0);
     check(write_to_descriptor(access.get(), to_));
     const hid_t file = H5Fcreate("descriptor", H5F_ACC_TRUNC, creation.get(), access.get());
     check(file >= 0);
@@ -218,6 +219,130 @@ void TableWriter::words(const std::string& name, std::uint64_t count, const Piec
 void TableWriter::texts(const std::string& name, std::uint64_t count, std::size_t length, const Pieces& pieces) const {
     const Id type(text_type(length), H5Tclose);
     column(name, type.get(), count, pieces);
+}
+
+/// The array is written in blocks that lie together in it: some neighbours along one dimension, with all that follow.
+void TableWriter::array_of_int32(const std::string& name, std::span<const std::uint64_t> shape,
+                                 const std::function<std::int32_t()>& next) const {
+    constexpr std::uint64_t block_size = std::uint64_t{1} << 18;  // numbers
+    const Id set(dataset(name, H5T_STD_I32LE, shape), H5Dclose);
+    const std::vector<hsize_t> sides(shape.begin(), shape.end());
+    std::uint64_t count = 1;
+    for (const std::uint64_t side : shape) count *= side;
+    // Along `cut` blocks are cut; dimensions after it are whole.
+    std::size_t cut = sides.size() - 1;
+    std::uint64_t inner = 1;
+    while (cut > 0 && inner * sides[cut] <= block_size) inner *= sides[cut--];
+    const std::uint64_t along = std::max<std::uint64_t>(1, block_size / inner);
+    std::uint64_t checksum = fnv1a_start;
+    std::vector<std::int32_t> numbers;
+    std::vector<hsize_t> from(sides.size(), 0), size(sides.size(), 1);
+    for (std::size_t d = cut + 1; d < sides.size(); ++d) size[d] = sides[d];
+    const Id in_file(H5Screate_simple(static_cast<int>(sides.size()), sides.data(), nullptr), H5Sclose);
+    for (std::uint64_t done = 0; done < count; done += numbers.size()) {
+        size[cut] = std::min<hsize_t>(along, sides[cut] - from[cut]);
+        numbers.resize(size[cut] * inner);
+        for (std::int32_t& x : numbers) x = next();
+        const Id in_memory(H5Screate_simple(static_cast<int>(size.size()), size.data(), nullptr), H5Sclose);
+        check(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, from.data(), nullptr, size.data(), nullptr) >= 0 &&
+              H5Dwrite(set.get(), H5T_STD_I32LE, in_memory.get(), in_file.get(), H5P_DEFAULT, numbers.data()) >= 0);
+        checksum = fnv1a({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]}, checksum);
+        from[cut] += size[cut];
+        for (std::size_t d = cut; d > 0 && from[d] == sides[d]; --d) {
+            from[d] = 0;
+            ++from[d - 1];
+        }
+    }
+    seal(set, checksum);
+}
+
+// ---- rows
+
+struct RowsWriter::Column {
+    Column(hid_t set_id, hid_t type_id) : set(set_id, H5Dclose), type(type_id, H5Tclose), width(H5Tget_size(type_id)) {}
+
+    Id set, type;
+    std::size_t width;
+    std::string buffer;
+    std::uint64_t checksum = fnv1a_start;
+};
+
+RowsWriter::RowsWriter(const TableWriter& out, std::uint64_t rows) : out_(out), rows_(rows) {}
+RowsWriter::~RowsWriter() = default;
+
+void RowsWriter::add(const std::string& name, hid_t type) {
+    columns_.push_back(std::make_unique<Column>(out_.dataset(name, type, {&rows_, 1}), type));
+}
+
+void RowsWriter::doubles(const std::string& name) { add(name, H5Tcopy(H5T_IEEE_F64LE)); }
+void RowsWriter::int32(const std::string& name) { add(name, H5Tcopy(H5T_STD_I32LE)); }
+void RowsWriter::int64(const std::string& name) { add(name, H5Tcopy(H5T_STD_I64LE)); }
+void RowsWriter::words(const std::string& name, Words words) { add(name, word_type(words)); }
+
+void RowsWriter::put_bytes(const void* value, std::size_t size) {
+    constexpr std::uint64_t rows_of_a_piece = std::uint64_t{1} << 15;
+    Column& c = *columns_[at_];
+    SALTUS_EXPECT(size == c.width && written_ + buffered_ < rows_);
+    c.buffer.append(static_cast<const char*>(value), size);
+    if (++at_ < columns_.size()) return;
+    at_ = 0;
+    if (++buffered_ == rows_of_a_piece) flush();
+}
+
+void RowsWriter::flush() {
+    if (buffered_ == 0) return;
+    const hsize_t all = rows_, from = written_, size = buffered_;
+    for (const auto& c : columns_) {
+        const Id in_file(H5Screate_simple(1, &all, nullptr), H5Sclose);
+        const Id in_memory(H5Screate_simple(1, &size, nullptr), H5Sclose);
+        out_.check(
+            H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, &from, nullptr, &size, nullptr) >= 0 &&
+            H5Dwrite(c->set.get(), c->type.get(), in_memory.get(), in_file.get(), H5P_DEFAULT, c->buffer.data()) >= 0);
+        c->checksum = fnv1a(c->buffer, c->checksum);
+        c->buffer.clear();
+    }
+    written_ += buffered_;
+    buffered_ = 0;
+}
+
+void RowsWriter::finish() {
+    flush();
+    SALTUS_EXPECT(written_ == rows_ && at_ == 0);
+    for (const auto& c : columns_) out_.seal(c->set, c->checksum);
+}
+
+// ---- virtual columns
+
+void VirtualColumns::doubles(const std::string& name) const { add(name, H5T_IEEE_F64LE); }
+void VirtualColumns::int32(const std::string& name) const { add(name, H5T_STD_I32LE); }
+void VirtualColumns::int64(const std::string& name) const { add(name, H5T_STD_I64LE); }
+void VirtualColumns::words(const std::string& name, Words words) const {
+    const Id type(word_type(words), H5Tclose);
+    add(name, type.get());
+}
+
+/// The whole blocks of a part are one selection, the shorter block at its end is another.
+void VirtualColumns::add(const std::string& name, hid_t type) const {
+    const hsize_t all = rows_;
+    const Id creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose), space(H5Screate_simple(1, &all, nullptr), H5Sclose);
+    out_.check(H5Pset_obj_track_times(creation.get(), false) >= 0);
+    for (const VirtualPart& part : parts_) {
+        const hsize_t rows = part.rows, whole = rows / part.block, rest = rows % part.block;
+        const auto map = [&](hsize_t to, hsize_t blocks, hsize_t block, hsize_t from) {
+            const Id here(H5Screate_simple(1, &all, nullptr), H5Sclose);
+            const Id there(H5Screate_simple(1, &rows, nullptr), H5Sclose);
+            const hsize_t stride = part.stride, count = blocks * block, one = 1;
+            out_.check(H5Sselect_hyperslab(here.get(), H5S_SELECT_SET, &to, &stride, &blocks, &block) >= 0 &&
+                       H5Sselect_hyperslab(there.get(), H5S_SELECT_SET, &from, nullptr, &one, &count) >= 0 &&
+                       H5Pset_virtual(creation.get(), here.get(), part.file.c_str(), name.c_str(), there.get()) >= 0);
+        };
+        if (whole > 0) map(part.first, whole, part.block, 0);
+        if (rest > 0) map(part.first + whole * part.stride, 1, rest, whole * part.block);
+    }
+    const Id set(
+        H5Dcreate2(out_.file_.get(), name.c_str(), type, space.get(), H5P_DEFAULT, creation.get(), H5P_DEFAULT),
+        H5Dclose);
+    out_.check(static_cast<bool>(set));
 }
 
 // ---- reading

@@ -3,15 +3,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/fnv1a.hpp"
 #include "saltus/io/results/detail/hdf5_descriptor.hpp"
 #include "saltus/io/results/detail/hdf5_session.hpp"
-#include "saltus/io/results/fnv1a.hpp"
 #include "saltus/io/results/hdf5_faults.hpp"
 
 /// Tables in HDF5: columns of numbers, words and texts, and attributes. Everything is under a checksum, so that damage
@@ -27,8 +28,10 @@ using Codes = std::vector<std::uint8_t>;
 /// otherwise. All functions throw Error if HDF5 refuses; the message names the target.
 class TableWriter {
 public:
+    /// `widely_read`: any HDF5 from 1.8 on reads the file; `with_virtual`: from 1.10 on, for virtual columns.
+    enum class Format { widely_read, with_virtual };
     /// `target`: the path of the file to be, for messages.
-    TableWriter(const std::string& target, int descriptor);
+    TableWriter(const std::string& target, int descriptor, Format format = Format::widely_read);
 
     void group(const std::string& name) const;
     void attribute(const std::string& group, const std::string& name, const std::string& text) const;
@@ -55,12 +58,18 @@ public:
     /// Texts of `length` bytes each, padded with zeros.
     void texts(const std::string& name, std::uint64_t count, std::size_t length, const Pieces& pieces) const;
 
+    /// A long array with the dimensions `shape`, the last one the fastest. `next` gives its numbers in this order.
+    void array_of_int32(const std::string& name, std::span<const std::uint64_t> shape,
+                        const std::function<std::int32_t()>& next) const;
+
     /// Closes the file. Throws Error if it could not be written. Nothing can be added afterwards.
     void finish();
 
 private:
+    friend class RowsWriter;
+    friend class VirtualColumns;
     void check(bool done) const;  ///< throws Error if `done` is false
-    hid_t create();
+    hid_t create(Format format);
     void column(const std::string& name, hid_t type, std::uint64_t count, const Pieces& pieces) const;
     void attribute(const std::string& group, const std::string& name, hid_t stored, hid_t native,
                    const void* value) const;
@@ -74,6 +83,70 @@ private:
     std::string target_;
     DescriptorTarget to_;
     Id file_;
+};
+
+/// Writes several long columns of the same length together, row by row, so that their source is read once.
+class RowsWriter {
+public:
+    /// `out` must outlive this object.
+    RowsWriter(const TableWriter& out, std::uint64_t rows);
+    ~RowsWriter();
+    RowsWriter(const RowsWriter&) = delete;
+    RowsWriter& operator=(const RowsWriter&) = delete;
+
+    // All columns are added before the first row.
+    void doubles(const std::string& name);
+    void int32(const std::string& name);
+    void int64(const std::string& name);
+    void words(const std::string& name, Words words);
+
+    /// The next cell of the row, in the order of the columns. The type must be that of the column: double, int32_t,
+    /// int64_t or uint8_t for words.
+    template <class T>
+    void put(T value) {
+        put_bytes(&value, sizeof value);
+    }
+    /// Writes what is left. To be called once, after the last row.
+    void finish();
+
+private:
+    struct Column;
+    void add(const std::string& name, hid_t type);
+    void put_bytes(const void* value, std::size_t size);
+    void flush();
+
+    const TableWriter& out_;
+    const std::uint64_t rows_;
+    std::vector<std::unique_ptr<Column>> columns_;
+    std::size_t at_ = 0;                        ///< column of the next cell
+    std::uint64_t written_ = 0, buffered_ = 0;  ///< rows
+};
+
+/// A file with some rows of virtual columns: blocks of `block` rows of the whole, `stride` rows apart, the first of
+/// them at `first`, one after the other.
+struct VirtualPart {
+    std::string file;  ///< name of a neighbour of the file
+    std::uint64_t first = 0, stride = 1, block = 1;
+    std::uint64_t rows = 0;  ///< in the file; the last block may be shorter
+};
+
+/// Adds columns whose rows are in columns of the same names in other files. Their checksums are there.
+class VirtualColumns {
+public:
+    /// `out` must have Format::with_virtual and outlive this object.
+    VirtualColumns(const TableWriter& out, std::uint64_t rows, std::vector<VirtualPart> parts)
+        : out_(out), rows_(rows), parts_(std::move(parts)) {}
+    void doubles(const std::string& name) const;
+    void int32(const std::string& name) const;
+    void int64(const std::string& name) const;
+    void words(const std::string& name, Words words) const;
+
+private:
+    void add(const std::string& name, hid_t type) const;
+
+    const TableWriter& out_;
+    const std::uint64_t rows_;
+    const std::vector<VirtualPart> parts_;
 };
 
 /// Reads a file that TableWriter made. All functions throw Error with the path of the file if data are missing, have

@@ -51,7 +51,7 @@ std::vector<LocalExponent> local_exponents(const EventStudy& study, const std::v
     std::vector<LocalExponent> list;
     std::size_t stride = study.runs.size();
     for (std::size_t p = 0; p < study.vary.size(); ++p) {
-        const std::size_t count = study.vary[p].values.size();
+        const auto count = static_cast<std::size_t>(study.vary[p].n);
         stride /= count;
         for (std::size_t r = 0; r < study.runs.size(); ++r) {
             if ((r / stride) % count + 1 >= count) continue;
@@ -104,7 +104,7 @@ EventResponse::Answer answer_of(const EventStudy& study, std::size_t event, Quan
     std::vector<std::vector<double>> x;
     std::vector<std::string> names;
     for (std::size_t p = 0; p < study.vary.size(); ++p) {
-        if (study.vary[p].values.size() < 2) continue;
+        if (study.vary[p].n < 2) continue;
         names.push_back(study.vary[p].name);
         x.emplace_back();
         for (const EventStudyRun& run : study.runs) x.back().push_back(run.values[p]);

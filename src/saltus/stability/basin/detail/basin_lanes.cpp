@@ -34,7 +34,9 @@ public:
           mass_(model.layout().mass),
           captured_(model, decision),
           q_(model.coordinates.size()),
-          u_(model.coordinates.size()) {}
+          u_(model.coordinates.size()) {
+        for (Motion& m : motions_) m.repeats.emplace(decision.repeat, decision.periods, decision.steps_of_period);
+    }
 
     void run(const std::function<std::optional<Task>()>& next,
              const std::function<void(const Task&, const Ending&)>& finish) {
@@ -60,9 +62,10 @@ private:
     struct Motion {
         std::optional<Task> task;  ///< nothing: the lane is idle
         std::int64_t steps = 0;
-        int slow = 0;  ///< slow steps in a row
+        std::int64_t slow = 0;  ///< slow steps in a row
         double slow_since = 0.0;
         std::optional<Stiffness> stiffness;
+        std::optional<StepRepeats> repeats;
     };
 
     /// Loads the next motion into a lane; motions that lanes cannot simulate are simulated at once.
@@ -75,6 +78,7 @@ private:
         m.task = (*next_)();
         if (!m.task) return idle(lane);
         ++busy_;
+        m.repeats->begin(m.task->start.q, m.task->start.u);
         if (!stepper_.load(lane, m.task->start.q, m.task->start.u)) simulate_alone(lane);
     }
 
@@ -87,9 +91,19 @@ private:
         ending.fate = fate;
         ending.t = t;
         ending.steps = m.steps;
-        for (int i = 0; i < model_.size(); ++i) ending.q.push_back(stepper_.q(i, lane));
+        get_state(lane);
+        ending.q = q_;
+        ending.u = u_;
         (*finish_)(*m.task, ending);
         refill(lane);
+    }
+
+    /// Copies the state of a lane to q_ and u_.
+    void get_state(std::size_t lane) {
+        for (int i = 0; i < model_.size(); ++i) {
+            q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
+            u_[static_cast<std::size_t>(i)] = stepper_.u(i, lane);
+        }
     }
 
     /// Simulates the motion of a lane from its start by the scalar method.
@@ -101,10 +115,7 @@ private:
 
     bool stiff(std::size_t lane) {
         Motion& m = motions_[lane];
-        for (int i = 0; i < model_.size(); ++i) {
-            q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
-            u_[static_cast<std::size_t>(i)] = stepper_.u(i, lane);
-        }
+        get_state(lane);
         const double t = stepper_.t(lane);
         model::evaluate(model_, workspace_, t, q_, u_, terms_);
         if (!mass_.factorise(terms_.M)) return false;
@@ -128,15 +139,19 @@ private:
             m.slow = 0;
         } else {
             if (m.slow == 0) m.slow_since = t;
-            if (++m.slow == Decision::slow_steps) return end(lane, Fate::rest, m.slow_since);
+            if (++m.slow == decision_.rest_steps) return end(lane, Fate::rest, m.slow_since);
         }
         if (m.task->stop_when_captured && m.steps % Decision::steps_between_captures == 0 &&
             decision_.height(kinetic_[lane], potential_[lane]) < decision_.level->rho) {
-            for (int i = 0; i < model_.size(); ++i) {
-                q_[static_cast<std::size_t>(i)] = stepper_.q(i, lane);
-                u_[static_cast<std::size_t>(i)] = stepper_.u(i, lane);
-            }
+            get_state(lane);
             if (captured_(kinetic_[lane], potential_[lane], q_, u_)) return end(lane, Fate::captured, t);
+        }
+        if (decision_.repeat.active()) {
+            get_state(lane);
+            if (m.repeats->step(m.steps, t, q_, u_)) {
+                (*finish_)(*m.task, ending_of(*m.repeats, m.steps));
+                return refill(lane);
+            }
         }
         if (t >= decision_.t_max) end(lane, Fate::undecided, t);
     }

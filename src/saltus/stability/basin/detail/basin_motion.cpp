@@ -6,6 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
+#include "saltus/integrate/section_passages.hpp"
 
 namespace saltus::stability {
 
@@ -20,15 +21,28 @@ constexpr int steps_between_polls = 1024;  ///< of Decision::interrupted
 /// The time of entry into the level set is found by bisection to this part of 1 + t.
 constexpr double entry_accuracy = 1e-12;
 constexpr int max_entry_bisections = 60;
-/// A motion of the event-driven method rests if it was slow for more than this part of t_max before its end.
-constexpr double shortest_rest = 1e-6;
 
 model::Energy energy_at(const model::Mechanics& model, model::Workspace& workspace, double t, std::span<const double> q,
                         std::span<const double> u) {
     return model.system->energy(model::at(model, t, q, u), workspace.scratch());
 }
 
+/// The components of the state among those of the axes.
+std::vector<int> states_of(std::span<const int> components) {
+    std::vector<int> list;
+    for (const int c : components)
+        if (c >= 0) list.push_back(c);
+    return list;
+}
+
 }  // namespace
+
+double closed_distance(std::span<const double> q) {
+    constexpr double closed_gap = 1e-6;  // in max(1, |q_i|)
+    double size = 1.0;
+    for (const double x : q) size = std::max(size, std::abs(x));
+    return closed_gap * size;
+}
 
 bool Decision::inside(double kinetic, double potential, std::span<const double> q) const {
     if (level == nullptr || !(height(kinetic, potential) < level->rho)) return false;
@@ -52,18 +66,19 @@ bool CaptureTest::operator()(double kinetic, double potential, std::span<const d
     return decision_.inside(kinetic, energy_at(model_, workspace_, 0.0, q_, u_).potential, q_);
 }
 
-Starts::Starts(const model::Mechanics& model, std::span<const int> components)
+StartStates::StartStates(const model::Mechanics& model, std::span<const int> components)
     : model_(model),
       components_(components.begin(), components.end()),
-      admitter_(model, components),
+      admitter_(model, states_of(components)),
       workspace_(model) {}
 
-Start Starts::make(std::span<const double> values) {
+Start StartStates::make(std::span<const double> values) {
     Start start;
     start.q = model_.q0;
     start.u = model_.u0;
     for (std::size_t k = 0; k < components_.size(); ++k) {
         const int c = components_[k];
+        if (c < 0) continue;
         (c < model_.size() ? start.q[ix(c)] : start.u[ix(c - model_.size())]) = values[k];
     }
     start.admission = admitter_.admit(start.q, start.u);
@@ -73,7 +88,18 @@ Start Starts::make(std::span<const double> values) {
     return start;
 }
 
-/// Rest: T <= slow for slow_steps steps in a row; it began with the first of them. Forces that hold a resting body may
+Ending ending_of(const StepRepeats& repeats, std::int64_t steps) {
+    Ending end;
+    end.fate = Fate::repeats;
+    end.t = repeats.since();
+    end.steps = steps;
+    end.returns = repeats.returns();
+    end.q = repeats.q();
+    end.u = repeats.u();
+    return end;
+}
+
+/// Rest: T <= slow for rest_steps steps in a row; it began with the first of them. Forces that hold a resting body may
 /// let it creep or vibrate below this bound, and a turning point of a moving body is slow for a few steps only.
 Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
                  const Start& start, bool stop_when_captured) {
@@ -87,7 +113,9 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
     Ending end;
     const double h = method.h;
     double slow_since = 0.0;
-    int slow = 0;
+    std::int64_t slow = 0;
+    StepRepeats repeats(decision.repeat, decision.periods, decision.steps_of_period);
+    repeats.begin(at.q, at.u);
     if (method.implicit) stepper.become_implicit();
     for (std::int64_t k = 1; at.t < decision.t_max; ++k) {
         double t = static_cast<double>(k) * h;
@@ -110,7 +138,7 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
             slow = 0;
         } else {
             if (slow == 0) slow_since = at.t;
-            if (++slow == Decision::slow_steps) {
+            if (++slow == decision.rest_steps) {
                 end.fate = Fate::rest;
                 break;
             }
@@ -120,9 +148,11 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
             end.fate = Fate::captured;
             break;
         }
+        if (repeats.step(k, at.t, at.q, at.u)) return ending_of(repeats, end.steps);
     }
     end.t = end.fate == Fate::rest ? slow_since : at.t;
     end.q = at.q;
+    end.u = at.u;
     return end;
 }
 
@@ -179,19 +209,21 @@ double slow_since(const model::Mechanics& model, const trajectory::Trajectory& m
 
 }  // namespace
 
-Ending by_events(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision,
-                 const Start& start, bool stop_when_captured) {
-    integrate::EventDriven kept = method;
-    kept.keep_arcs = true;
+namespace {
+
+/// The end of a motion by the event-driven method that was simulated as a whole.
+Ending by_whole_motion(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision,
+                       const Start& start, bool stop_when_captured) {
     integrate::Options options;
     options.t_end = decision.t_max;
     options.start = trajectory::State{0.0, start.q, start.u};
     options.interrupted = decision.interrupted;
-    const trajectory::Trajectory motion = integrate::simulate(model, kept, options);
+    const trajectory::Trajectory motion = integrate::simulate(model, method, options);
     Ending end;
     end.steps = motion.statistics.steps;
     end.t = motion.end.t;
     end.q = motion.end.q;
+    end.u = motion.end.u;
     if (motion.status == trajectory::Status::interrupted) {
         end.fate = Fate::pending;
         return end;
@@ -205,16 +237,146 @@ Ending by_events(const model::Mechanics& model, const integrate::EventDriven& me
             end.fate = Fate::captured;
             end.t = s->t;
             end.q = s->q;
+            end.u = s->u;
             return end;
         }
     const double since = slow_since(model, motion, decision);
-    if (since < motion.end.t - shortest_rest * decision.t_max) {
+    if (since < motion.end.t - Decision::shortest_rest * decision.t_max) {
         end.fate = Fate::rest;
         end.t = since;
     } else if (motion.status != trajectory::Status::completed) {
         end.fate = Fate::failed;
     }
     return end;
+}
+
+/// Follows a motion piece by piece until it repeats, or until t_max. A piece has `periods_of_a_piece` periods, or is
+/// this part of t_max.
+class PiecewiseMotion {
+public:
+    PiecewiseMotion(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision)
+        : model_(model),
+          method_(method),
+          decision_(decision),
+          workspace_(model),
+          test_(decision.repeat, decision.periods),
+          n_(model.coordinates.size()) {}
+
+    Ending follow(const Start& start) {
+        constexpr int periods_of_a_piece = 8;
+        constexpr double pieces = 64.0;
+        const double T = decision_.repeat.period;
+        double rest_since = 0.0;  // the motion has been slow since this time
+        trajectory::State at{0.0, start.q, start.u};
+        Ending end;
+        for (long piece = 1; at.t < decision_.t_max; ++piece) {
+            integrate::Options options;
+            options.start = at;
+            options.interrupted = decision_.interrupted;
+            const double whole = T > 0.0 ? static_cast<double>(piece * periods_of_a_piece) * T
+                                         : static_cast<double>(piece) * decision_.t_max / pieces;
+            options.t_end = std::min(whole, decision_.t_max);
+            const trajectory::Trajectory motion = integrate::simulate(model_, method_, options);
+            end.steps += motion.statistics.steps;
+            end.t = motion.end.t;
+            end.q = motion.end.q;
+            end.u = motion.end.u;
+            if (motion.status != trajectory::Status::completed) {
+                end.fate = motion.status == trajectory::Status::interrupted ? Fate::pending : Fate::failed;
+                return end;
+            }
+            const double slow = slow_since(model_, motion, decision_);
+            if (slow > motion.start.t) rest_since = slow;
+            if (take_points(motion, end)) return end;
+            at = motion.end;
+        }
+        if (rest_since < at.t - Decision::shortest_rest * decision_.t_max) {
+            end.fate = Fate::rest;
+            end.t = rest_since;
+        }
+        return end;
+    }
+
+private:
+    struct Point {
+        double t = 0.0;
+        std::vector<double> q, u;
+    };
+
+    /// The states of a piece at multiples of the period, or where it passes the section.
+    std::vector<Point> points_of(const trajectory::Trajectory& motion) {
+        std::vector<Point> list;
+        const double T = decision_.repeat.period;
+        for (; T > 0.0 && static_cast<double>(number_) * T <= motion.end.t; ++number_) {
+            const trajectory::State s = motion.right(static_cast<double>(number_) * T);
+            list.push_back({static_cast<double>(number_) * T, s.q, s.u});
+        }
+        if (T > 0.0) return list;
+        integrate::section_passages(
+            motion.arcs, n_,
+            [&](std::span<const double> x) { return decision_.repeat.section(x.first(n_), x.subspan(n_, n_)); },
+            [&](double t, std::span<const double> x) {
+                const auto middle = x.begin() + static_cast<std::ptrdiff_t>(n_);
+                list.push_back({t, {x.begin(), middle}, {middle, x.end()}});
+            });
+        return list;
+    }
+
+    /// Gives the points of a piece to the test. Whether the motion repeats.
+    bool take_points(const trajectory::Trajectory& motion, Ending& end) {
+        constexpr int samples_of_a_part = 8;  // for the range of the motion, and whether it moves
+        const std::vector<Point> points = points_of(motion);
+        std::size_t next = 0;
+        std::vector<double> x(2 * n_ + 2);
+        const std::span<const double> q(x.data(), n_), u(x.data() + n_, n_);
+        for (const trajectory::Arc& arc : motion.arcs)
+            for (const ode::Dense& step : arc.steps)
+                for (const ode::StepPart part : ode::StepParts(step, arc.t_end))
+                    for (int k = 1; k <= samples_of_a_part; ++k) {
+                        const double t = part.from + (part.to - part.from) * k / samples_of_a_part;
+                        for (; next < points.size() && points[next].t <= t; ++next)
+                            if (at_point(points[next], end)) return true;
+                        step.evaluate(t, x.data());
+                        test_.pass(q, u);
+                        fast_ = fast_ || energy_at(model_, workspace_, t, q, u).kinetic > decision_.slow;
+                    }
+        for (; next < points.size(); ++next)
+            if (at_point(points[next], end)) return true;
+        return false;
+    }
+
+    bool at_point(const Point& p, Ending& end) {
+        // A motion at rest does not repeat: its points are equal because nothing moves.
+        if (!fast_) test_.begin();
+        fast_ = false;
+        const int returns = test_.add(p.t, p.q, p.u);
+        if (returns == 0) return false;
+        end.fate = Fate::repeats;
+        end.returns = returns;
+        end.t = test_.since();
+        end.q = p.q;
+        end.u = p.u;
+        return true;
+    }
+
+    const model::Mechanics& model_;
+    const integrate::EventDriven& method_;
+    const Decision& decision_;
+    model::Workspace workspace_;
+    RepeatTest test_;
+    const std::size_t n_;
+    long number_ = 1;    ///< of the next multiple of the period
+    bool fast_ = false;  ///< the motion was not slow at some time since the last point
+};
+
+}  // namespace
+
+Ending by_events(const model::Mechanics& model, const integrate::EventDriven& method, const Decision& decision,
+                 const Start& start, bool stop_when_captured) {
+    integrate::EventDriven kept = method;
+    kept.keep_arcs = true;
+    if (decision.repeat.active()) return PiecewiseMotion(model, kept, decision).follow(start);
+    return by_whole_motion(model, kept, decision, start, stop_when_captured);
 }
 
 }  // namespace saltus::stability

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+
 #include "saltus/stability/basin/detail/basin_motion.hpp"
 
 namespace saltus::stability {
 
-/// Sorts the positions in which motions came to rest into equilibrium sets: first into the known sets, then, for
-/// positions in none of them, into groups. Two positions belong to one group if the same contacts are closed and
-/// positions of rest connect them, up to whole periods of the coordinates.
+/// Where a motion ended: a set and its copy. `turn` has, for each coordinate, whole periods from the copy with turn 0.
+struct Where {
+    int set = -1;
+    std::vector<long> turn;
+    friend auto operator<=>(const Where&, const Where&) = default;
+};
+
+/// Sorts the positions in which motions of one model came to rest into equilibrium sets: first into the known sets,
+/// then, for positions in none of them, into groups. Two positions belong to one group if the same contacts are closed
+/// and positions of rest connect them, up to whole periods of the coordinates.
 ///
-/// For speed, the end positions of a group are sorted into the cells of a grid; one end of each cell, its place, stands
-/// for all ends in it.
+/// The motions come one after the other, several times: `measure` all, `collect` all, `number_groups`, then `where` of
+/// all. So their number does not matter for the memory. The end positions of a group are sorted into the cells of a
+/// grid; one end of each cell, its place, stands for all ends in it.
 class RestSets {
 public:
     /// `known` and `capture` may be null. The equilibrium set of `capture` is always among the sets; captured motions
@@ -18,23 +28,27 @@ public:
     RestSets(const model::Mechanics& model, double h, std::vector<double> periods, const Equilibria* known,
              const CaptureSet* capture);
 
-    /// Determines the labels of the first `motions` of the record and fills in label, labels, sets and captor of `out`.
-    /// BasinLabel::count is over the first `base` motions.
-    void label(const BasinRecord& record, std::size_t motions, std::size_t base, Basin& out);
+    void measure(const BasinMotion& m);
+    /// Returns a number that `where` needs for this motion.
+    int collect(const BasinMotion& m);
+    void number_groups();
+    /// The set of a motion that rests or was captured. Sets after the known ones are groups.
+    Where where(const BasinMotion& m, int collected);
+    const Where& captor() const { return captor_; }  ///< the equilibrium set of the level set
+
+    std::size_t known_sets() const { return known_ != nullptr ? known_->sets.size() : 0; }
+    std::size_t group_count() const { return ends_.size() - known_sets(); }
+    /// The sets with the motions that `where` has seen. `name` and `known` are left to the caller.
+    RestSet describe(std::size_t set) const;
 
 private:
-    /// A copy of a set: the set and, for each coordinate, whole periods from the copy with turn 0. Values of `set`
-    /// above all indices stand for other fates.
-    struct Where {
-        int set = -1;
-        std::vector<long> turn;
-        friend auto operator<=>(const Where&, const Where&) = default;
-    };
     /// A cell of end positions.
     struct Place {
         std::string closed;     ///< one character for each contact: 'c' closed, '-' open
         std::vector<double> q;  ///< the first end position that was found in the cell
         int group = -1;
+        std::vector<double> low, high;  ///< of the ends, relative to q
+        double potential = 0.0;         ///< least potential energy of the ends
     };
     /// Connected places that are in no known set.
     struct Group {
@@ -52,6 +66,7 @@ private:
     };
 
     std::string closed_at(std::span<const double> q);
+    double potential_at(std::span<const double> q);
     std::string cell_of(std::span<const double> q, const std::string& closed) const;
     /// to − from, periodic coordinates the short way round.
     std::vector<double> difference(std::span<const double> from, std::span<const double> to) const;
@@ -67,13 +82,9 @@ private:
     int place_of(std::span<const double> q);
     void assign_group(int place);
     void join(int into, int from);
-    void find_scale(const BasinRecord& record, std::size_t motions);
-    void find_sets(const BasinRecord& record, std::size_t motions);
-    void number_groups(const BasinRecord& record);
+    void set_scale();
     void add_end(const Where& where, std::span<const double> q);
     Where where_in_group(int place, std::span<const double> q) const;
-    void describe(Basin& out) const;
-    std::string text_of(const Where& where, const std::string& name) const;
 
     const model::Mechanics& model_;
     const double h_;
@@ -82,16 +93,19 @@ private:
     const CaptureSet* capture_;
     model::Workspace workspace_;
     std::vector<double> positions_;
-    std::vector<double> rest_;   ///< velocity zero, for evaluations at rest
-    std::vector<double> scale_;  ///< size of each coordinate: the extent of the ends, or a quarter of the period
+    std::vector<double> rest_;        ///< velocity zero, for evaluations at rest
+    std::vector<double> low_, high_;  ///< extent of the ends
+    std::vector<double> scale_;       ///< size of each coordinate: the extent of the ends, or a quarter of the period
+    bool scaled_ = false;             ///< all motions were measured
     Admitter admitter_;
     std::vector<Place> places_;
     std::vector<Group> groups_;
     std::vector<std::pair<std::string, int>> cells_;  ///< sorted: the cell and its place
-    std::vector<Where> where_;                        ///< where each motion ended
-    std::vector<int> place_;                          ///< place of each motion; −1 if it ended in a known set
-    Where captor_;                                    ///< the equilibrium set of the level set
-    std::vector<Ends> ends_;                          ///< end positions of each set
+    std::map<Where, int> known_where_;                ///< the numbers of copies of known sets that `collect` gives
+    std::vector<Where> known_list_;
+    int captor_place_ = -1;
+    Where captor_;
+    std::vector<Ends> ends_;  ///< end positions of each set
 };
 
 }  // namespace saltus::stability

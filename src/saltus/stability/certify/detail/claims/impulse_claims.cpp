@@ -60,7 +60,7 @@ std::optional<ImpulseForm::Form> ImpulseForm::form(const Box& q) const {
         IntervalVector mu;
         const std::size_t first = rows.size();
         add(r, coefficient(c, k.e_n));
-        if (!without_friction(k.friction, c)) {
+        if (!proof::without_friction(k.friction, c)) {
             const bool ellipse = k.friction.law == model::FrictionLaw::orthotropic;
             for (int j = 0; j < k.friction.dimension; ++j) {
                 add(k.friction.first_row + j, coefficient(c, k.e_t));

@@ -306,10 +306,10 @@ public:
     explicit LossClaims(const ClaimScope& scope) : s_(scope), separate_(scope.e.model()) {
         const IntervalVector coefficients = coefficients_over(scope, scope.domain);
         for (const int r : scope.I_C)
-            if (!without_friction(contact_of(scope, r).friction, coefficients))
+            if (!proof::without_friction(contact_of(scope, r).friction, coefficients))
                 elements_.push_back({r, &contact_of(scope, r).friction});
         for (const model::Constraint& c : scope.e.model().constraints)
-            if (!without_friction(c.friction, coefficients)) elements_.push_back({c.row, &c.friction});
+            if (!proof::without_friction(c.friction, coefficients)) elements_.push_back({c.row, &c.friction});
     }
 
     ClaimList run() const {
@@ -532,7 +532,7 @@ ClaimList restitution_claims(const ClaimScope& s, ImpactLoss loss) {
     const auto below_one = [&](double e) { return loss == ImpactLoss::required ? e < 1.0 : e <= 1.0; };
     for (const model::Contact& k : s.e.model().contacts) {
         const Interval e_n = coefficient(c, k.e_n), e_t = coefficient(c, k.e_t);
-        const bool tangential = without_friction(k.friction, c) || (below_one(-e_t.lo) && below_one(e_t.hi));
+        const bool tangential = proof::without_friction(k.friction, c) || (below_one(-e_t.lo) && below_one(e_t.hi));
         if (!(e_n.lo >= 0.0 && below_one(e_n.hi) && tangential))
             return {{}, "the coefficients of restitution are not bounded for all velocities"};
     }
@@ -544,12 +544,13 @@ ClaimList impact_claims(const ClaimScope& s, ImpactLoss loss) {
     const IntervalVector c = coefficients_over(s, s.domain);
     if (!frictional_constraints(s.e).empty()) return {{}, "impacts with friction of constraints are not certified"};
     const auto all = [&](const auto& property) { return std::all_of(m.contacts.begin(), m.contacts.end(), property); };
-    if (all([&](const model::Contact& k) { return without_friction(k.friction, c); }))
+    if (all([&](const model::Contact& k) { return proof::without_friction(k.friction, c); }))
         return {{bare_claim("frictionless")}, ""};
     const Interval first = coefficient(c, m.contacts.front().e_n);
     const auto same = [&](const Interval& x) { return is_point(x) && is_point(first) && x.lo == first.lo; };
     if (all([&](const model::Contact& k) {
-            return same(coefficient(c, k.e_n)) && (without_friction(k.friction, c) || same(coefficient(c, k.e_t)));
+            return same(coefficient(c, k.e_n)) &&
+                   (proof::without_friction(k.friction, c) || same(coefficient(c, k.e_t)));
         }))
         return {{bare_claim("equal restitution")}, ""};
     if (!m.clutches.empty()) return {{}, "impacts with clutches are not certified"};
@@ -565,7 +566,8 @@ ClaimList passive_impact_claims(const ClaimScope& s) {
     for (const model::Contact& k : s.e.model().contacts) {
         const Interval e_n = coefficient(c, k.e_n);
         // e = 1 − c v is at most 1 for c >= 0, and not below 0.
-        if (!without_friction(k.friction, c) || !(e_n.lo >= 0.0 && e_n.hi <= 1.0) || !(coefficient(c, k.c).lo >= 0.0))
+        if (!proof::without_friction(k.friction, c) || !(e_n.lo >= 0.0 && e_n.hi <= 1.0) ||
+            !(coefficient(c, k.c).lo >= 0.0))
             return {{}, "a contact has friction, or a restitution outside of [0, 1]"};
     }
     return {{bare_claim("passive impacts")}, ""};

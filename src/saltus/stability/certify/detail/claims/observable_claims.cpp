@@ -54,12 +54,12 @@ std::optional<ConstantMatrices> constant_matrices(const ClaimScope& s) {
     const IntervalVector coefficients = e.coefficients(all, all);
     for (const model::Contact& k : m.contacts) {
         const Interval e_n = coefficient(coefficients, k.e_n);
-        if (!without_friction(k.friction, coefficients) || !(e_n.lo >= 0.0 && e_n.hi < 1.0)) return std::nullopt;
+        if (!proof::without_friction(k.friction, coefficients) || !(e_n.lo >= 0.0 && e_n.hi < 1.0)) return std::nullopt;
         c.contacts.push_back(k.row);
     }
     for (const model::Slider& k : m.sliders) {
         const Interval load = coefficient(coefficients, k.normal_force);
-        if (without_friction(k.friction, coefficients) || exactly_zero(load)) continue;
+        if (proof::without_friction(k.friction, coefficients) || exactly_zero(load)) continue;
         if (!with_friction(k.friction, coefficients) || !surely_positive(load)) return std::nullopt;
         for (int j = 0; j < k.friction.dimension; ++j) c.sliding.push_back(k.friction.first_row + j);
     }

@@ -467,7 +467,7 @@ private:
     std::vector<int> frictional_constraints() const {
         std::vector<int> list;
         for (const model::Constraint& c : model_.constraints)
-            if (!without_friction(c.friction, constant_)) list.push_back(c.row);
+            if (!proof::without_friction(c.friction, constant_)) list.push_back(c.row);
         return list;
     }
 
@@ -498,7 +498,7 @@ private:
             if (k < point_.closed.size()) {
                 const model::Contact& c = contact(point_.closed[k]);
                 ModeRow row{c.row, -1, Interval(0.0), true};
-                if (without_friction(c.friction, constant_)) {
+                if (proof::without_friction(c.friction, constant_)) {
                     if (sign != 0.0) return std::nullopt;  // one mode is enough
                 } else if (sign == 0.0) {
                     if (!with_friction(c.friction, here_)) return std::nullopt;
@@ -514,7 +514,7 @@ private:
             }
             const model::Slider& s = model_.sliders[k - point_.closed.size()];
             const Interval load = coefficient(constant_, s.normal_force);
-            if (without_friction(s.friction, constant_) || (is_point(load) && load.lo == 0.0)) {
+            if (proof::without_friction(s.friction, constant_) || (is_point(load) && load.lo == 0.0)) {
                 if (sign != 0.0) return std::nullopt;
             } else if (sign == 0.0) {
                 if (!with_friction(s.friction, here_) || !(coefficient(here_, s.normal_force).lo > 0.0))

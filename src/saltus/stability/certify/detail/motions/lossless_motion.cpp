@@ -55,11 +55,11 @@ std::optional<LosslessMotion> on_loaded_contacts(const ConditionScope& scope) {
     const IntervalVector coefficients = e.coefficients(all, all);
     if (!m.clutches.empty() || !conservative(e)) return std::nullopt;
     for (const model::Slider& s : m.sliders)
-        if (!without_friction(s.friction, coefficients)) return std::nullopt;
+        if (!proof::without_friction(s.friction, coefficients)) return std::nullopt;
     for (const model::Constraint& c : m.constraints)
-        if (!without_friction(c.friction, coefficients)) return std::nullopt;
+        if (!proof::without_friction(c.friction, coefficients)) return std::nullopt;
     for (const int r : point.closed)
-        if (!without_friction(m.contacts[static_cast<std::size_t>(r - e.constraints())].friction, coefficients))
+        if (!proof::without_friction(m.contacts[static_cast<std::size_t>(r - e.constraints())].friction, coefficients))
             return std::nullopt;
     // enclose_equilibrium proves λ > 0 for the gaps of the support.
     const bool all_loaded = scope.box.support.size() == point.closed.size() + m.constraints.size();

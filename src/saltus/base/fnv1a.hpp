@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace saltus::io {
+namespace saltus {
 
 /// The hash of no bytes (FNV offset basis, 64 bit).
 inline constexpr std::uint64_t fnv1a_start = 0xcbf29ce484222325;
@@ -17,4 +17,4 @@ constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = fnv1a
     return hash;
 }
 
-}  // namespace saltus::io
+}  // namespace saltus

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <vector>
 
+#include "saltus/ensemble/labels.hpp"
 #include "saltus/ensemble/starts.hpp"
 
-namespace saltus::stability {
+namespace saltus::ensemble {
 
-/// How the basins of a grid are mixed, by two measures. Both need a grid with at least two values on some axis; an axis
+/// How the labels of a grid are mixed, by two measures. Both need a grid with at least two values on some axis; an axis
 /// with one value does not count as a dimension.
-struct BasinShape {
+struct LabelShape {
     int dimensions = 0;  ///< axes with more than one value
 
     /// Basin entropy: the grid is cut into boxes of `box` points along each axis. A box whose points have the label j
@@ -29,7 +29,8 @@ struct BasinShape {
     double boundary_dimension() const { return dimensions - exponent; }
 };
 
-/// `labels` of the points of the grid, in its order.
-BasinShape basin_shape(const ensemble::Grid& grid, std::span<const int> labels);
+/// The first labels are those of the points of the grid, in its order. They are read several times from beginning to
+/// end, and not kept.
+LabelShape label_shape(const Grid& grid, const Labels& labels);
 
-}  // namespace saltus::stability
+}  // namespace saltus::ensemble

@@ -114,6 +114,9 @@ int main() {
     orbit_cost({"den-hartog", {}, turn / 0.8, 100.0});
     orbit_cost({"shaken-box", {}, turn, 100.0});
     orbit_cost({"friction-oscillator", {}, {}, 60.0});
+    orbit_cost({"stick-slip-belt", {}, {}, 40.0});
+    orbit_cost({"rimless-wheel", {}, {}, 40.0});
+    orbit_cost({"simplest-walker", {}, {}, 40.0});
     orbit_cost({"woodpecker", {}, {}, 2.0, false});
     branch_time();
     diagram_time();

@@ -96,7 +96,7 @@ std::map<std::string, std::string> answers() {
         all["unknown parameter"] = e.what();
     }
     all["literals"] = expr::exact_literal(0.1) + " " + expr::exact_literal(-2.75) + " " + expr::exact_literal(5e-324);
-    for (const double k : control::penalty_from_text("k=1.5e3:1.5e5:3").values)
+    for (const double k : control::penalty_from_text("k=1.5e3:1.5e5:3").values())
         all["stiffness"] += rounded_text(k, 17) + " ";
     all["memory is known"] = used_memory() > 1e6 && available_memory() > 1e6 ? "yes" : "no";
     return all;

@@ -190,7 +190,6 @@ TEST(LaneStepper, DoesInALaneWhatItDoesWhateverTheOthersDo) {
 }
 
 TEST(LaneStepper, SaysWhatItIsNotFor) {
-    EXPECT_NE(LaneStepper::refusal(shipped("sphere-on-plane"), {}), "");
     EXPECT_NE(LaneStepper::refusal(shipped("hydrostatic-skeleton"), {}), "");
     EXPECT_NE(LaneStepper::refusal(shipped("single-link-arm"), {}), "");  // energy law
     Moreau implicit;

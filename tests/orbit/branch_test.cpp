@@ -267,6 +267,72 @@ TEST(Branch, EndsBeforeTheWheelThatNeedsAnInfiniteTimeToComeOverTheTop) {
     EXPECT_NEAR(b.points.front().parameter, 0.06822945245228712, 1e-5);
 }
 
+// The bit of a drill string sticks and slips. Where its velocity comes to zero with the rate zero, it sticks no longer:
+// one multiplier grows without bound there, and the orbits have neither doublings nor branch points.
+TEST(Branch, EndsWhereSlipNoLongerComesToZero) {
+    BranchOptions options = over("Om", 2.0, 2.5, 2.55);
+    options.orbit.settle = 60;
+    options.orbit.section = "d - 2.2";
+    const Branches all = continue_orbits(
+        text("[system]\nq = [\"d\", \"p\"]\nT = \"J1/2*(d' + p')^2 + J2/2*p'^2\"\nU = \"k/2*d^2\"\n"
+             "R = \"c/2*d'^2 + c1/2*(d' + p' - Om)^2\"\n[parameters]\nJ1 = 2122\nJ2 = 374\nk = 473\nc = 30\nc1 = 425\n"
+             "Om = 2.5\n[[slider]]\nname = \"bit\"\ngammaT = \"p'\"\nmu = 800\nmu_static = 1200\nFN = 1\n"
+             "[initial]\nu = { d = 4 }\n"),
+        options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_TRUE(of_kind(b, "period doubling").empty() && of_kind(b, "branch point").empty()) << kinds(b);
+    EXPECT_EQ(of_kind(b, "fold").size(), 1U) << kinds(b);
+    const auto bounds = of_kind(b, "stick bound");
+    ASSERT_EQ(bounds.size(), 1U) << kinds(b);
+    EXPECT_NEAR(bounds[0]->at.parameter, 2.2517447875, 1e-9);
+    EXPECT_LE(bounds[0]->error, 1e-9);
+    EXPECT_NE(b.reason.find("stick bound at Om"), std::string::npos) << b.reason;
+}
+
+// The follower of a cam, y = r(1 − cos wt), is pressed down by k(y + y0) + mg + c y' + m y'', which is zero once in a
+// turn if (m r w² − k r)² + (c r w)² = (k r + k y0 + m g)². The contact is closed all the time and moves with the
+// parameter.
+TEST(Branch, OfACamEndsAtTheSpeedAtWhichTheFollowerLifts) {
+    const double m = 0.5, k = 200, y0 = 0.02, g = 9.81, c = 1, r = 0.01;
+    const double a = m * r * m * r, half = 0.5 * (c * c - 2 * m * k) * r * r;
+    const double load = k * r + k * y0 + m * g;
+    const double lifts = std::sqrt((-half + std::sqrt(half * half - a * (k * r * k * r - load * load))) / a);
+    BranchOptions options = over("w", 40, 45, 60);
+    options.period = "2*pi/w";
+    options.orbit.settle = 1;
+    const Branches all = continue_orbits(
+        text("[system]\nq = [\"y\"]\nT = \"0.25*y'^2\"\nU = \"100*(y + 0.02)^2 + 0.5*9.81*y\"\nR = \"0.5*y'^2\"\n"
+             "[parameters]\nw = 45\n[[contact]]\nname = \"cam\"\ngN = \"y - 0.01*(1 - cos(w*t))\"\neN = 0.3\n"),
+        options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_EQ(b.points.front().parameter, 40.0) << b.reason;
+    const auto found = of_kind(b, "lift-off");
+    ASSERT_EQ(found.size(), 1U) << kinds(b);
+    EXPECT_NEAR(found[0]->at.parameter, lifts, 1e-8);
+}
+
+// A pendulum at rest is touched by a wall that moves by A sin wt at the distance 0.1 if A = 0.1. The unstable orbits
+// with an impact shrink to the state of rest there.
+TEST(Branch, OfOrbitsThatShrinkToAStateOfRestEndsWhereTheirImpactsVanish) {
+    BranchOptions options = over("A", 0.015, 0.03, 0.12);
+    options.period = "pi/2";
+    options.orbit.settle = 60;
+    const Branches all = continue_orbits(
+        text("[system]\nq = [\"th\"]\nT = \"th'^2/2\"\nU = \"-9.81*cos(th)\"\nR = \"0.025*th'^2\"\n"
+             "[parameters]\nA = 0.03\n[[contact]]\nname = \"wall\"\ngN = \"sin(th) - A*sin(4*t) + 0.1\"\neN = 0.6\n"
+             "[initial]\nq = { th = 0.5 }\n"),
+        options);
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const Branch& b = all.branches[0];
+    EXPECT_EQ(b.reason.find("another period"), std::string::npos) << b.reason;
+    const auto found = of_kind(b, "grazing");
+    ASSERT_EQ(found.size(), 1U) << kinds(b);
+    EXPECT_NEAR(found[0]->at.parameter, 0.1, std::max(found[0]->error, 1e-12));
+    EXPECT_LE(found[0]->error, 1e-8);
+}
+
 TEST(Branch, EndsWhereTheParameterIsNotAdmissible) {
     BranchOptions options = over("e", 0.4, 0.5, 1.5);
     options.period = "2*pi/w";

@@ -154,6 +154,24 @@ w = 1.0
     EXPECT_LT((up.columns.back().points.back() - down.columns.back().points.back()).norm(), 1e-6);
 }
 
+// Nothing depends on z, which goes on: the motion repeats up to this drift.
+TEST(Diagram, APositionThatDriftsDoesNotHideThePeriod) {
+    const Diagram d = diagram(described(R"toml([system]
+q = ["x", "z"]
+T = "x'^2/2 + z'^2/2"
+U = "x^2"
+R = "0.2*x'^2"
+f = { x = "Gamma*cos(t)" }
+[parameters]
+Gamma = 1
+[initial]
+u = { z = 1 }
+)toml"),
+                              every_period({1.0, 2.0}));
+    ASSERT_TRUE(d.complete);
+    for (const DiagramColumn& c : d.columns) EXPECT_EQ(c.period, 1) << c.value;
+}
+
 TEST(Diagram, ASectionThatIsNeverPassedAndAMotionAtRestAreRemarks) {
     const std::string damped = R"toml([system]
 q = ["x"]

@@ -469,5 +469,75 @@ TEST(Orbit, RefusesOptionsThatDoNotFit) {
     EXPECT_THROW(find_orbit(shipped("bouncing-ball"), both), Error);
 }
 
+std::string ball(const std::string& height, const std::string& e) {
+    return "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"9.81*y\"\n[[contact]]\nname = \"floor\"\ngN = \"y\"\neN = " +
+           e + "\n[initial]\nq = { y = " + height + " }\n";
+}
+
+TEST(Orbit, OfABallThatLiesOnTheFloorIsAStateOfRest) {
+    Options options;
+    options.settle = 5;
+    for (const std::string height : {"0", "1"}) {
+        const Orbit o = find_orbit(of_text(ball(height, "0.5")), options);
+        EXPECT_EQ(o.status, Status::rests) << height << " " << o.reason;
+        EXPECT_NE(o.reason.find("at y = 0"), std::string::npos) << o.reason;
+    }
+}
+
+// The velocity of a ball passes zero at the top, downwards; impacts make it jump upwards.
+TEST(Orbit, WhoseSectionIsOnlyPassedDownwardsSaysSo) {
+    Options options;
+    options.settle = 5;
+    options.section = "y'";
+    const model::Model m = of_text(ball("1", "1"));
+    const Orbit o = find_orbit(m, options);
+    EXPECT_EQ(o.status, Status::no_orbit);
+    EXPECT_NE(o.reason.find("0 times upwards"), std::string::npos) << o.reason;
+    EXPECT_NE(o.reason.find("downwards"), std::string::npos) << o.reason;
+    options.section = "-y'";
+    const Orbit other = find_orbit(m, options);
+    ASSERT_EQ(other.status, Status::converged) << other.reason;
+    EXPECT_NEAR(other.period, 2 * std::sqrt(2 / 9.81), 1e-9);
+}
+
+TEST(Orbit, ThatNeedsMorePassagesCountsThemInWords) {
+    Options options;
+    options.settle = 5;
+    options.section = "x";
+    const Orbit o = find_orbit(of_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"0\"\n[initial]\nq = { x = -6 }\n"
+                                       "u = { x = 1 }\n"),
+                               options);
+    EXPECT_EQ(o.status, Status::no_orbit);
+    EXPECT_NE(o.reason.find("once upwards"), std::string::npos) << o.reason;
+}
+
+// A pendulum whose support is shaken has a state of rest, which is an orbit of the period of the excitation.
+TEST(Orbit, WithoutAmplitudeIsCalledAStateOfRest) {
+    Options options;
+    options.period = 2 * pi / 5;
+    options.guess = trajectory::State{0.0, {1e-3}, {0.0}};
+    const Orbit o = find_orbit(of_text("[system]\nq = [\"th\"]\nT = \"th'^2/2\"\nU = \"-(9.81 + cos(5*t))*cos(th)\"\n"
+                                       "R = \"0.05*th'^2\"\n"),
+                               options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    ASSERT_FALSE(o.remarks.empty());
+    EXPECT_NE(o.remarks[0].find("state of rest"), std::string::npos) << o.remarks[0];
+    EXPECT_EQ(o.multipliers.size(), 2U);
+    const double product = std::abs(o.multipliers[0] * o.multipliers[1]);
+    EXPECT_NEAR(product, std::exp(-0.1 * 2 * pi / 5), 1e-10);
+}
+
+// A damped oscillation dies out. Its returns lead Newton's method to the equilibrium, which has no period.
+TEST(Orbit, OfADampedOscillatorIsAStateOfRest) {
+    Options options;
+    options.settle = 40;
+    options.section = "x";
+    const Orbit o = find_orbit(of_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\nR = \"0.1*x'^2\"\n"
+                                       "[initial]\nq = { x = 1 }\n"),
+                               options);
+    EXPECT_EQ(o.status, Status::rests) << to_string(o.status);
+    EXPECT_NE(o.reason.find("state of rest"), std::string::npos) << o.reason;
+}
+
 }  // namespace
 }  // namespace saltus::orbit::orbit_test

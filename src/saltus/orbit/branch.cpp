@@ -30,6 +30,8 @@ constexpr double longest_step = 0.1;
 constexpr double shortest_step = 1e-8;
 /// Where the order of events changes, steps towards this point are halved down to this length.
 constexpr double located_step = 1e-13;
+/// A margin of a law is nearly zero below this part of its largest value.
+constexpr double nearly_zero = 1e-3;
 /// Neighbouring tangents of one order of events differ by less than this angle in rad, or the step is halved ...
 constexpr double largest_turn = 0.3;
 /// ... unless it is shorter than this.
@@ -63,7 +65,9 @@ std::string kind_of_change(const std::vector<Mark>& before, const std::vector<Ma
     for (const Mark& m : before) --change[m.kind];
     for (const Mark& m : after) ++change[m.kind];
     const auto changed = [&](EventKind k) { return change.count(k) > 0 && change[k] != 0; };
-    if (changed(EventKind::accumulation)) return "accumulation";
+    // A flight that begins with lift-off and ends with an accumulation appears or vanishes as a whole.
+    const bool flight = changed(EventKind::lift_off) && !changed(EventKind::impact);
+    if (changed(EventKind::accumulation) && !flight) return "accumulation";
     if (changed(EventKind::impact)) return change[EventKind::impact] > 0 ? "grazing" : "impact vanishes";
     if (changed(EventKind::lift_off)) return "lift-off";
     if (changed(EventKind::contact)) return "grazing";
@@ -265,6 +269,12 @@ private:
             std::optional<OrbitPoint> q = attempt(p, h, at_bound);
             if (!q) {
                 if (options_.interrupted && options_.interrupted()) continue;
+                if (problem_.violates()) {
+                    const double step = h;
+                    if (!pass_by_laws(p, step)) return;
+                    h = first_step;
+                    continue;
+                }
                 const bool refused = problem_.inadmissible();
                 if (h > shortest_step) {
                     h *= 0.5;
@@ -466,6 +476,198 @@ private:
         passed_.push_back({p.t, p.z, least_impulse(p), shortest_interval(p).length});
     }
 
+    /// Where a law is just fulfilled along the branch.
+    struct Boundary {
+        OrbitPoint at;  ///< it need not have a motion
+        StageMargin margin;
+        double s = 0.0;      ///< distance from the last point
+        double error = 0.0;  ///< of the parameter
+    };
+
+    static bool is_violated(const StageMargin& m) {
+        constexpr double rounding = 1e-11;  // relative to the largest value of the quantity
+        return m.margin.value < -rounding * m.margin.largest;
+    }
+
+    /// The value of the same quantity in another list: that of the nearest time if there are several. None if there is
+    /// none, as where a gap has no minimum yet.
+    static std::optional<double> same_margin(const std::vector<StageMargin>& list, const StageMargin& like) {
+        std::optional<double> value;
+        double nearest = std::numeric_limits<double>::infinity();
+        for (const StageMargin& m : list) {
+            if (m.stage != like.stage || m.margin.what != like.margin.what || m.margin.element != like.margin.element)
+                continue;
+            const double distance = std::abs(m.margin.t - like.margin.t);
+            if (distance < nearest) nearest = distance, value = m.margin.value;
+        }
+        return value;
+    }
+
+    /// The first point of the branch at which a law is just fulfilled, before the distance h at which one is violated.
+    /// Beyond it the equations of the same order of events have solutions, too, so that the margins of the laws are
+    /// smooth functions on both sides.
+    std::optional<Boundary> locate_boundary(const OrbitPoint& p, double h) {
+        const auto orbit_at = [&](double s) {
+            return problem_.correct_by_events(p, p.z + s * p.tangent.cwiseProduct(p.scale), p.tangent,
+                                              BranchProblem::Laws::ignored);
+        };
+        double far = predicted_step(p, h, options_.from, options_.to).h;
+        std::optional<OrbitPoint> q = orbit_at(far);
+        if (!q) return std::nullopt;
+        const std::vector<StageMargin> here = problem_.margins(p);
+        std::vector<StageMargin> there = problem_.margins(*q);
+        constexpr int most_laws = 8, most_secants = 60;
+        for (int law = 0; law < most_laws; ++law) {
+            // The law that is violated first, by a linear interpolation.
+            const StageMargin* first = nullptr;
+            double zero = std::numeric_limits<double>::infinity();
+            for (const StageMargin& m : there) {
+                if (!is_violated(m)) continue;
+                const double before = std::max(same_margin(here, m).value_or(m.margin.largest), 0.0);
+                const double at = far * before / (before - m.margin.value);
+                if (at < zero) zero = at, first = &m;
+            }
+            if (first == nullptr) return std::nullopt;
+            const StageMargin which = *first;
+            double a = 0.0, b = far, fb = which.margin.value, last = far;
+            std::optional<double> fa = same_margin(here, which);
+            if (fa) fa = std::max(*fa, 0.0);
+            Boundary found{*q, which, far, std::numeric_limits<double>::infinity()};
+            std::vector<StageMargin> margins = there;
+            int side = 0;
+            for (int k = 0; k < most_secants; ++k) {
+                const double s = !fa || k % 4 == 3 ? 0.5 * (a + b) : (a * fb - b * *fa) / (fb - *fa);
+                std::optional<OrbitPoint> m = orbit_at(s);
+                if (!m) return std::nullopt;
+                margins = problem_.margins(*m);
+                const std::optional<double> f = same_margin(margins, which);
+                found.error = std::abs(m->parameter() - found.at.parameter());
+                found.at = std::move(*m);
+                found.s = s;
+                if (f && *f == 0.0) break;
+                if (f && *f < 0.0) {
+                    b = s, fb = *f;
+                    if (side == -1 && fa) *fa *= 0.5;
+                    side = -1;
+                } else {
+                    a = s, fa = f;
+                    if (side == 1) fb *= 0.5;
+                    side = 1;
+                }
+                if (std::abs(s - last) <= located * std::max(1.0, s) || b - a <= located) break;
+                last = s;
+            }
+            // The time of the least value at this point.
+            for (const StageMargin& m : margins)
+                if (m.stage == which.stage && m.margin.what == which.margin.what &&
+                    m.margin.element == which.margin.element &&
+                    std::abs(m.margin.value) <= 1e-6 * std::max(m.margin.largest, which.margin.largest))
+                    found.margin = m;
+            const bool others = std::any_of(margins.begin(), margins.end(), [&](const StageMargin& m) {
+                const bool same = m.stage == which.stage && m.margin.what == which.margin.what &&
+                                  m.margin.element == which.margin.element;
+                constexpr double clearly = 1e-8;
+                return !same && m.margin.value < -clearly * m.margin.largest;
+            });
+            if (!others) return found;
+            far = found.s;
+            q = found.at;
+            there = std::move(margins);
+        }
+        return std::nullopt;
+    }
+
+    static std::string kind_of(const StageMargin& m) {
+        using What = integrate::LawMargin::What;
+        switch (m.margin.what) {
+            case What::gap: return "grazing";
+            case What::impulse: return "impact vanishes";
+            case What::force:
+            case What::opening: return "lift-off";
+            case What::slip:
+            case What::turn:
+            case What::reserve:
+            case What::arrival:
+            case What::friction: return "stick bound";
+            case What::clutch:
+            case What::apart:
+            case What::duration: break;
+        }
+        return "order of events";
+    }
+
+    /// The orbit with the order of events of p violates a law at the distance h. Names and stores the point where it
+    /// begins to, and finds the branch on the other side. Returns false if the branch ends there.
+    bool pass_by_laws(OrbitPoint& p, double h) {
+        std::optional<Boundary> found = locate_boundary(p, h);
+        if (!found) return pass(p, h, std::nullopt);
+        // Special points on the way, up to an orbit shortly before.
+        constexpr double nearly = 1e-3, far_enough = 1e-9;
+        const OrbitPoint last = p;
+        if (found->s > far_enough) {
+            std::optional<OrbitPoint> q = at_length(p, found->s * (1.0 - nearly));
+            if (q && problem_.repeats(*q)) {
+                find_special(p, *q, found->s);
+                accept(*q);
+                p = std::move(*q);
+            }
+        }
+        SpecialPoint s;
+        s.kind = kind_of(found->margin);
+        s.at = described(p);
+        s.at.parameter = found->at.parameter();
+        s.index = points.size();
+        s.before = list_of(p);
+        s.error = std::max(found->error, smallest_error(s.at.parameter));
+        if (s.kind == "grazing")
+            seeds.push_back({"grazing", p, problem_.multiple(),
+                             p.r.motion.elements[static_cast<std::size_t>(found->margin.margin.element)].name,
+                             s.at.parameter});
+        if (boundary_only_) {
+            boundary = s;
+            return false;
+        }
+        if (cross_to_neighbour(p, *found, s)) return true;
+        if (cross(p, std::max(h, found->s), std::nullopt, s)) return true;
+        s.after.clear();
+        special.push_back(s);
+        end(p,
+            s.kind + " at " + options_.parameter + " = " + number_text(s.at.parameter) +
+                ": no orbit with another order of events was found next to it",
+            false);
+        return false;
+    }
+
+    /// Goes on with an order of events that has the same motion at the boundary (neighbours.hpp).
+    bool cross_to_neighbour(OrbitPoint& p, const Boundary& from, SpecialPoint s) {
+        for (const ShootingSolution& order : problem_.neighbours(from.at, from.margin)) {
+            OrbitPoint start = from.at;
+            start.order.clear();
+            start.solution = std::make_shared<const ShootingSolution>(order);
+            const std::optional<OrbitPoint> b =
+                problem_.correct_by_events(start, start.z, start.tangent, BranchProblem::Laws::ignored);
+            if (!b) continue;
+            for (const double length : {1e-3, 1e-4, 1e-2, 1e-5, 1e-6})
+                for (const double sign : {1.0, -1.0}) {
+                    if (stop()) return false;
+                    std::optional<OrbitPoint> q =
+                        problem_.correct_by_events(*b, b->z + sign * length * b->tangent.cwiseProduct(b->scale),
+                                                   b->tangent, BranchProblem::Laws::obeyed);
+                    if (!q || same_order(p.order, q->order) || !problem_.repeats(*q)) continue;
+                    if (q->parameter() < options_.from || q->parameter() > options_.to) continue;
+                    const Vector away = (q->z - b->z).cwiseQuotient(q->scale);
+                    if (q->tangent.dot(away) < 0.0) q->tangent = -q->tangent;
+                    s.kind = kind_of_change(p.order, q->order);
+                    s.after = list_of(*q);
+                    special.push_back(s);
+                    p = std::move(*q);
+                    accept(p);
+                    return true;
+                }
+        }
+        return false;
+    }
+
     /// Walks up to where the order of events changes, names and stores this point, and finds the branch on the other
     /// side. Returns false if the branch ends there. `beyond` is an orbit with another order at the distance h.
     bool pass(OrbitPoint& p, double h, std::optional<OrbitPoint> beyond) {
@@ -510,6 +712,8 @@ private:
                   4e-16 * std::abs(p.parameter());
         if (beyond) s.kind = kind_of_change(order, beyond->order), s.after = list_of(*beyond);
         if (s.kind.empty() && least_impulse(p) < 1e-3 * impulses_size(p) + 1e-12) s.kind = "impact vanishes";
+        // An orbit that shrinks to a state of rest: all its impulses vanish together.
+        if (s.kind.empty() && least_impulse(p) < nearly_zero * largest_impulse_passed()) s.kind = "impact vanishes";
         const Interval interval = shortest_interval(p);
         if (s.kind.empty() && interval.length < short_interval * p.duration) s.kind = kind_of_meeting(interval);
         if (s.kind.empty() || s.kind == "grazing") {
@@ -520,7 +724,25 @@ private:
                 seeds.push_back({"grazing", p, problem_.multiple(), contact, s.at.parameter});
             }
         }
-        if (s.kind == "impact vanishes") extrapolate_impulse(s);
+        if (s.kind == "impact vanishes") {
+            // Extrapolation amplifies the errors of the orbits.
+            constexpr double amplified = 1e3;
+            extrapolate_impulse(s);
+            s.error = std::max(s.error, amplified * p.residual * std::abs(s.at.parameter - p.parameter()));
+        }
+        if (s.kind.empty() && p.solution) {
+            // A law that is nearly at its bound explains why there is no orbit beyond.
+            double least = nearly_zero;
+            for (const StageMargin& m : problem_.margins(p)) {
+                const double part = m.margin.value / std::max(m.margin.largest, std::numeric_limits<double>::min());
+                if (part >= least) continue;
+                least = part;
+                s.kind = kind_of(m);
+            }
+            if (!s.kind.empty())
+                s.error = 4.0 * (located_step * std::abs(p.slope()) + located_step * located_step) *
+                          (options_.to - options_.from);
+        }
         extrapolate_interval(p, s);
         s.error = std::max(s.error, smallest_error(p.parameter()));
         if (boundary_only_) {
@@ -564,6 +786,14 @@ private:
         const auto [value, error] = extrapolate(list);
         s.at.parameter = value;
         s.error = error;
+    }
+
+    /// The largest of the least impulses of the orbits passed.
+    double largest_impulse_passed() const {
+        double largest = 0.0;
+        for (const auto& k : passed_)
+            if (std::isfinite(k.impulse)) largest = std::max(largest, k.impulse);
+        return largest;
     }
 
     /// Towards an impact that vanishes, the parameter is a smooth function of its impulse, while Newton's method fails
@@ -649,7 +879,8 @@ private:
         // Straight on.
         for (const double part : {1e-3, 1e-2, 0.1, 0.3, 1.0}) {
             const double length = part * std::max(h, 1e-3);
-            if (try_candidate(problem_.correct(p, p.z + length * p.tangent.cwiseProduct(p.scale), p.tangent),
+            if (try_candidate(problem_.correct_by_map(p, p.z + length * p.tangent.cwiseProduct(p.scale), p.tangent,
+                                                      BranchProblem::Damping::none),
                               largest_corner * length))
                 return arrive();
         }
@@ -665,7 +896,8 @@ private:
                         Vector z = p.z;
                         z(last) += sign * delta * p.scale(last);
                         z(i) += size * delta * p.scale(i);
-                        if (try_candidate(problem_.correct(p, z, row, BranchProblem::Damping::halve), 30.0 * delta))
+                        if (try_candidate(problem_.correct_by_map(p, z, row, BranchProblem::Damping::halve),
+                                          30.0 * delta))
                             return arrive();
                     }
         return false;
@@ -834,6 +1066,9 @@ private:
             if (std::abs(pairs.values[k] + 1.0) < std::abs(pairs.values[which] + 1.0)) which = k;
         if (pairs.values.empty()) return;
         OrbitPoint start = d.point;
+        start.solution.reset();  // it is that of the shorter orbit
+        start.cut_times.clear();
+        start.cuts.clear();
         Vector direction = Vector::Zero(start.z.size());
         direction.head(problem.states()) =
             pairs.vectors.col(static_cast<Eigen::Index>(which)).cwiseQuotient(start.scale.head(problem.states()));
@@ -891,9 +1126,7 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
         drifting.push_back(std::find(out.coordinates.begin(), out.coordinates.end(), name) - out.coordinates.begin());
     BranchProblem problem(description, options, orbit.multiple, drifting,
                           options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes);
-    const OrbitPoint raw = problem.raw(orbit.motion, options.start);
-    const Vector up_row = Vector::Unit(raw.z.size(), raw.z.size() - 1);
-    std::optional<OrbitPoint> start = problem.correct(raw, raw.z, up_row, BranchProblem::Damping::halve);
+    const std::optional<OrbitPoint> start = problem.first(orbit.motion, options.start);
     if (!start) {
         out.status = Status::no_orbit;
         out.failure = "the orbit at " + options.parameter + " = " + number_text(options.start) +

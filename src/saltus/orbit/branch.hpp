@@ -92,6 +92,9 @@ struct StoredOrbit {
     Vector z;        ///< state at the start, duration of an autonomous orbit, parameter
     Vector scale, tangent, plane, reference;
     double residual = 0.0;
+    /// Orbits whose motion amplifies errors too much to be one: times and states at which further parts of it begin.
+    std::vector<double> cut_times;
+    std::vector<Vector> cuts;
 };
 
 /// One direction of a branch, as far as it was followed.

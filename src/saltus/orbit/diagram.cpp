@@ -13,6 +13,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/model_maker.hpp"
 #include "saltus/model/model.hpp"
+#include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 
 namespace saltus::orbit {
@@ -79,8 +80,9 @@ private:
     void measure(const trajectory::Trajectory& motion) {
         constexpr int samples = 16;
         for (int k = 0; k <= samples; ++k) {
-            const Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
+            Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
             const Eigen::Index n = x.size() / 2;
+            for (const Eigen::Index j : drifting_) x(j) = 0.0;
             position_ = std::max(position_, x.head(n).cwiseAbs().maxCoeff());
             velocity_ = std::max(velocity_, x.tail(n).cwiseAbs().maxCoeff());
         }
@@ -91,6 +93,7 @@ private:
         Vector allowed(2 * n);
         allowed.head(n).setConstant(same_point * position_);
         allowed.tail(n).setConstant(same_point * velocity_);
+        for (const Eigen::Index j : drifting_) allowed(j) = std::numeric_limits<double>::infinity();
         return allowed;
     }
 
@@ -146,9 +149,9 @@ private:
             }
         }
         if (!interrupted())
-            column.remark = "the motion passes the section " + std::to_string(seen) + " times within " +
-                            number_text(options_.t_max) + " s; " + std::to_string(options_.transient + options_.keep) +
-                            " are needed";
+            column.remark =
+                passes_too_seldom(static_cast<std::size_t>(seen),
+                                  static_cast<std::size_t>(options_.transient + options_.keep), 0, options_.t_max);
     }
 
     /// Lyapunov exponents: the derivatives Φ'_k of the maps from point to point are applied to an orthonormal basis,
@@ -196,6 +199,8 @@ private:
     const DiagramOptions& options_;
     ReturnMap map_;
     std::optional<Vector> last_;
+    /// Positions that nothing depends on: a motion repeats although they go on.
+    std::vector<Eigen::Index> drifting_ = free_positions(model_);
     double position_ = 0.0, velocity_ = 0.0;  // largest ones of the motion
 };
 

@@ -13,13 +13,14 @@
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/course.hpp"
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/event/repeated_runs.hpp"
 #include "saltus/integrate/resume.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
-#include "saltus/orbit/detail/impact_shooting.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/parts.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/shooting.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
@@ -40,17 +41,12 @@ constexpr int max_halvings = 10;
 /// A position has returned if it differs by less than this part of its size.
 constexpr double returned = 1e-7;
 
-/// The largest entry of Φ' in the sizes of the components: rounding of the start grows by this factor.
-double growth_of(const Matrix& slope, const Vector& size) {
-    return (size.cwiseInverse().asDiagonal() * slope * size.asDiagonal()).cwiseAbs().maxCoeff();
-}
-
-/// The problem that Newton's method solves, and its iterate.
+/// The problem that is solved, and its iterate.
 struct Search {
     const model::Model& model;
     const Options& options;
     ReturnMap map;
-    std::optional<PhaseCondition> section;  ///< autonomous systems
+    std::optional<PhaseCondition> section;  ///< autonomous systems: condition of the start of the search
     double t = 0.0;                         ///< time of the start
     Vector x;                               ///< state at the start
     double duration = 0.0;                  ///< of the orbit; of half of it with a symmetry
@@ -58,13 +54,16 @@ struct Search {
     Orbit orbit;
     std::vector<Eigen::Index> drifting{};  ///< positions that nothing depends on and that do not return
     Vector guess{};                        ///< state of the guess at t = 0, or on the section
-    double guess_t = 0.0;                  ///< excited systems: time and state of the guess, one orbit later
-    Vector guess_x{};
+    double guess_duration = 0.0;           ///< autonomous systems: the duration of the guess, in s
+    std::optional<PhaseCondition>
+        wanted{};                        ///< a section on which the orbit is to begin, if the search begins elsewhere
     Vector found_size{};                 ///< largest magnitudes of all components of the motion that was found
-    bool grazes = false;                 ///< the motion of the guess nearly grazes an obstacle
-    double guess_duration = 0.0;         ///< autonomous systems: the duration of the guess, in s
     std::optional<Parts> parts{};        ///< an orbit that was found in parts
     std::optional<Symmetry> symmetry{};  ///< the map is then that of half an orbit, followed by the symmetry
+    Vector visited{};                    ///< largest magnitudes of all components before the search
+    /// A closed motion that obeys its order of events but violates a law: which one, and the motion.
+    std::string violation{};
+    Orbit inadmissible{};
 
     /// Duration of the whole orbit.
     double whole() const { return symmetry ? 2.0 * duration : duration; }
@@ -84,9 +83,8 @@ struct Search {
     }
 
     /// A position that nothing depends on has the unit vector as its column of Φ'. This is tested first, because the
-    /// examination of the formulas takes longer than a motion.
-    void find_drifting(const Vector& size) {
-        constexpr double unit = 1e-9;
+    /// examination of the formulas takes longer than a motion. `unit` is the error of Φ'.
+    void find_drifting(const Vector& size, double unit) {
         drifting.clear();
         if (symmetry) return;
         std::vector<Eigen::Index> candidates;
@@ -104,6 +102,13 @@ struct Search {
     }
 
     bool stop() const { return options.interrupted && options.interrupted(); }
+
+    /// Notes how large the components of a motion are.
+    void visit(const trajectory::Trajectory& motion) {
+        const auto [low, high] = range_of(motion);
+        const Vector size = low.cwiseAbs().cwiseMax(high.cwiseAbs());
+        visited = visited.size() == 0 ? size : Vector(visited.cwiseMax(size));
+    }
 
     bool fail(Status status, std::string why) {
         orbit.status = stop() ? Status::interrupted : status;
@@ -140,12 +145,13 @@ struct Search {
         return {step.head(m), section ? step(m) * duration : 0.0};
     }
 
-    /// Newton's method from (t, x, duration).
+    /// Newton's method for the return map, from (t, x, duration).
     bool solve() {
         found = mapped(duration, x);
         if (!found.available()) return fail(Status::no_orbit, found.failure);
         Vector size = sizes(found.motion);
-        find_drifting(size);
+        constexpr double accurate = 1e-9;
+        find_drifting(size, accurate);
         double residual = residual_of(found, x, size);
         orbit.residuals = {residual};
         for (int k = 0; k < options.max_iterations && residual > rounding(size); ++k) {
@@ -190,55 +196,214 @@ struct Search {
             return none;
         }
     }
+
+    /// The problem of multiple shooting. It refers to this object.
+    ShootingProblem shooting(const Vector& size) const {
+        ShootingProblem p;
+        p.method = options.method;
+        const std::shared_ptr<const model::Model> fixed(std::shared_ptr<const void>(), &model);
+        p.model = [fixed](double) { return fixed; };
+        if (options.period) {
+            const double length = duration;
+            p.duration = [length](const model::Model&) { return std::pair{length, 0.0}; };
+        }
+        p.symmetry = symmetry ? &*symmetry : nullptr;
+        p.drifting = drifting;
+        p.phase = section;
+        p.size = size;
+        p.max_iterations = options.max_iterations;
+        p.interrupted = options.interrupted;
+        return p;
+    }
 };
+
+/// A state in words, as a place at which a motion rests.
+std::string place_of(const model::Model& model, const std::vector<double>& q) {
+    constexpr std::size_t most = 6;
+    std::string text;
+    constexpr double rounding = 1e-14;
+    for (std::size_t i = 0; i < q.size() && i < most; ++i)
+        text += (i == 0 ? "at " : ", ") + model.coordinates[i] + " = " +
+                number_text(std::abs(q[i]) < rounding ? 0.0 : q[i]);
+    return q.size() > most ? text + ", ..." : text;
+}
 
 bool at_rest(const trajectory::Trajectory& motion) {
     return std::all_of(motion.end.u.begin(), motion.end.u.end(), [](double u) { return u == 0.0; }) &&
            (motion.events.empty() || motion.events.back().t < motion.end.t);
 }
 
-/// Sets start and duration of the search for an excited system.
+bool come_to_rest(Search& s, const trajectory::Trajectory& motion) {
+    return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(motion.end.t) + ", " +
+                                     place_of(s.model, motion.end.q));
+}
+
+/// Whether no component of a motion changes, compared with the motion before the search.
+bool has_no_amplitude(const Search& s, const trajectory::Trajectory& motion) {
+    constexpr double negligible = 1e-9;
+    const auto [low, high] = range_of(motion);
+    const Eigen::Index n = low.size() / 2;
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const double speed = std::max(-low(n + i), high(n + i));
+        const double before = s.visited.size() > 0 ? s.visited(i) : 0.0;
+        const double speed_before = s.visited.size() > 0 ? s.visited(n + i) : 0.0;
+        if (high(i) - low(i) > negligible * before || speed > negligible * speed_before) return false;
+    }
+    return true;
+}
+
+/// Sets start and duration of the search for an excited system. The search begins one orbit later than the orbit that
+/// is reported; see describe_excited.
 bool prepare_excited(Search& s) {
     const double period = *s.options.period;
     s.duration = period * s.options.multiple;
     // The guess belongs to t = 0 of the period; settling takes whole periods.
     trajectory::State start = s.options.guess.value_or(trajectory::State{0.0, s.model.q0, s.model.u0});
     start.t = 0.0;
-    double t = 0.0;
-    Vector x = vector_of(start);
+    s.x = vector_of(start);
     if (s.options.settle > 0.0) {
-        t = period * std::ceil(s.options.settle / period);
-        const trajectory::Trajectory settled = s.map.motion(0.0, x, t);
+        const trajectory::Trajectory settled = s.map.motion(0.0, s.x, period * std::ceil(s.options.settle / period));
         if (settled.status != trajectory::Status::completed)
             return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
-        x = vector_of(settled.end);
+        s.visit(settled);
+        s.x = vector_of(settled.end);
     }
-    const trajectory::Trajectory first = s.map.motion(0.0, x, s.duration);
-    if (first.status != trajectory::Status::completed)
-        return s.fail(Status::no_orbit, "the motion from the guess ended early: " + first.reason);
-    // The search begins one orbit later than the orbit that is reported; see describe_excited.
-    const double calm = calm_time(first);
-    s.guess = x;
-    s.t = s.duration + calm;
-    s.x = vector_of(first.right(calm));
-    // Impacts near grazing amplify the error of the guess, so that its own start is better than a later one.
-    s.guess_t = s.duration;
-    s.guess_x = x;
-    s.grazes = nearly_grazes(s.model, first);
+    s.guess = s.x;
+    s.t = s.duration;
     if (s.symmetry) s.duration *= 0.5;
     return true;
 }
 
+/// The middle of the last arc with the fewest elements that hold, if it is not much shorter than others of this kind.
+double last_calm_time(const trajectory::Trajectory& motion) {
+    constexpr double much_shorter = 0.5;
+    const double calm = calm_time(motion);
+    double longest = 0.0, last = calm;
+    std::size_t fewest = 0;
+    for (const trajectory::Arc& arc : motion.arcs)
+        if (arc.t_begin <= calm && calm <= arc.t_end && !arc.steps.empty())
+            longest = arc.t_end - arc.t_begin, fewest = holding_elements(motion, arc);
+    for (const trajectory::Arc& arc : motion.arcs)
+        if (!arc.steps.empty() && holding_elements(motion, arc) == fewest &&
+            arc.t_end - arc.t_begin > much_shorter * longest)
+            last = 0.5 * (arc.t_begin + arc.t_end);
+    // A motion that is one arc has its last return at its end.
+    return motion.events.empty() ? motion.end.t : last;
+}
+
+/// An autonomous system without a section: the orbit begins on a plane across the motion, near its end. The motion may
+/// pass this plane several times in a period; the return is the last passage before that is nearest to the same state.
+bool find_return(Search& s, const trajectory::Trajectory& motion) {
+    const double t = last_calm_time(motion);
+    const Vector x = vector_of(motion.left(t)), size = sizes(motion);
+    const Vector rate = rate_at(motion, t);
+    if (!(rate.norm() > 0.0))
+        return s.fail(Status::rests,
+                      "the motion is at rest at t = " + number_text(t) + ", " + place_of(s.model, motion.left(t).q));
+    const PhaseCondition level = level_across(x, rate, size);
+    const auto distance = [&](const Passage& p) { return (p.x - x).cwiseQuotient(size).norm(); };
+    std::vector<Passage> list = passages(motion, level);
+    constexpr double same_time = 1e-9;  // relative to the length of the motion: the state x itself is no return
+    std::erase_if(list, [&](const Passage& p) { return p.t > t - same_time * (motion.end.t - motion.start.t); });
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const Passage& p : list) nearest = std::min(nearest, distance(p));
+    // A motion that approaches an orbit slowly has earlier returns that are a little farther away.
+    constexpr double as_near = 3.0, negligible = 1e-6;
+    std::erase_if(list, [&](const Passage& p) { return distance(p) > as_near * nearest + negligible; });
+    const auto needed = static_cast<std::size_t>(s.options.multiple);
+    if (list.size() < needed) {
+        if (at_rest(motion)) return come_to_rest(s, motion);
+        return s.fail(
+            Status::no_orbit,
+            "the motion returns " + (list.size() == 1 ? std::string("once") : std::to_string(list.size()) + " times") +
+                " within " + number_text(motion.end.t - motion.start.t) + " s; " + std::to_string(needed) +
+                (needed == 1 ? " return is" : " returns are") + " needed; give a section, or a longer --settle");
+    }
+    const Passage& first = list[list.size() - needed];
+    s.section = plane_across(x, rate);
+    s.x = s.guess = first.x;
+    s.duration = t - first.t;
+    if (s.symmetry) s.duration *= 0.5;
+    s.guess_duration = s.duration;
+    return true;
+}
+
+/// An autonomous system with a guess: its first return. The motion is followed only as far as that needs. False if
+/// there is no return that is near; nothing has changed then.
+bool find_first_return(Search& s, const Vector& x, double wait) {
+    constexpr int pieces = 12;
+    constexpr double near_start = 0.05;  // relative to the sizes
+    integrate::EventDriven method = s.options.method;
+    method.keep_arcs = true;
+    // The duration need not be more accurate than the guess.
+    constexpr double rough = 1e-5, rough_absolute = 1e-8;
+    method.rtol = std::max(method.rtol, rough);
+    method.atol = std::max(method.atol, rough_absolute);
+    integrate::RepeatedRuns runs(s.model, method);
+    std::optional<PhaseCondition> plane, across;
+    const bool given = !s.options.section.empty();
+    if (given) plane = section_of(s.model, s.options.section);
+    const auto needed = static_cast<std::size_t>(s.options.multiple);
+    std::vector<Passage> list;
+    Vector state = x, size;
+    double t = 0.0;
+    for (int k = 0; k < pieces; ++k) {
+        integrate::Options run;
+        run.start = state_of(t, state);
+        run.t_end = wait * (k + 1) / pieces;
+        run.interrupted = s.options.interrupted;
+        const trajectory::Trajectory motion = runs.run(run);
+        if (motion.status != trajectory::Status::completed) return false;
+        if (k == 0 && given) {
+            // A guess on the section is its first passage.
+            const Vector rate = rate_at(motion, t);
+            const Vector gradient = plane->gradient(x);
+            const double scale = gradient.cwiseAbs().dot(sizes(motion));
+            constexpr double on_section = 1e-9;
+            if (std::abs(plane->value(x)) <= on_section * scale && gradient.dot(rate) > 0.0) list.push_back({t, x});
+        } else if (k == 0) {
+            const Vector rate = rate_at(motion, t);
+            if (!(rate.norm() > 0.0)) return false;
+            size = sizes(motion);
+            plane = level_across(x, rate, size);
+            across = plane_across(x, rate);
+            list.push_back({t, x});
+        }
+        for (Passage& p : passages(motion, *plane)) {
+            if (!list.empty() && p.t <= list.back().t) continue;
+            if (size.size() == 0) size = sizes(motion);
+            if (!given && (p.x - x).cwiseQuotient(size).cwiseAbs().maxCoeff() > near_start) continue;
+            list.push_back(std::move(p));
+        }
+        if (list.size() > needed) {
+            s.section = given ? plane : across;
+            s.x = s.guess = list.front().x;
+            s.duration = list[needed].t - list.front().t;
+            if (s.symmetry) s.duration *= 0.5;
+            s.guess_duration = s.duration;
+            return true;
+        }
+        state = vector_of(motion.end);
+        if (size.size() > 0) size = size.cwiseMax(state.cwiseAbs());
+        t = motion.end.t;
+    }
+    return false;
+}
+
+/// Which return of an autonomous motion is taken: the last ones are nearest to an orbit that attracts, the first one to
+/// a guess that is near an orbit.
+enum class Returns { first, last };
+
 /// Sets start, duration and section of the search for an autonomous system.
-bool prepare_autonomous(Search& s) {
+bool prepare_autonomous(Search& s, Returns returns) {
     trajectory::State start = s.options.guess.value_or(trajectory::State{0.0, s.model.q0, s.model.u0});
     Vector x = vector_of(start);
     if (s.options.settle > 0.0) {
         const trajectory::Trajectory settled = s.map.motion(0.0, x, s.options.settle);
         if (settled.status != trajectory::Status::completed)
             return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
-        if (at_rest(settled))
-            return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(settled.end.t));
+        if (at_rest(settled)) return come_to_rest(s, settled);
+        s.visit(settled);
         x = vector_of(settled.end);
     }
     const double wait = s.options.search_time > 0.0 ? s.options.search_time
@@ -246,23 +411,18 @@ bool prepare_autonomous(Search& s) {
                                                     : s.model.settings->simulate.t_end.value_or(0.0);
     if (!(wait > 0.0))
         throw Error("the time in which the motion returns is not known", {"--settle", 0, 0}, "give --settle");
+    if (returns == Returns::first && find_first_return(s, x, wait)) return true;
     const trajectory::Trajectory motion = s.map.motion(0.0, x, wait);
     if (motion.status != trajectory::Status::completed)
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + motion.reason);
-    if (s.options.section.empty()) {
-        const double t = calm_time(motion);
-        s.section = plane_across(vector_of(motion.right(t)), rate_at(motion, t));
-    } else {
-        s.section = section_of(s.model, s.options.section);
-    }
+    if (s.options.section.empty()) return find_return(s, motion);
+    s.section = section_of(s.model, s.options.section);
     const auto needed = static_cast<std::size_t>(s.options.multiple) + 1;
     const std::vector<Passage> list = last_passages(motion, *s.section, needed);
     if (list.size() < needed) {
-        if (at_rest(motion))
-            return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(motion.end.t));
-        return s.fail(Status::no_orbit, "the motion passes the section " + std::to_string(list.size()) +
-                                            " times within " + number_text(wait) + " s; " + std::to_string(needed) +
-                                            " are needed");
+        if (at_rest(motion)) return come_to_rest(s, motion);
+        return s.fail(Status::no_orbit,
+                      passes_too_seldom(list.size(), needed, passages(motion, exchanged(*s.section)).size(), wait));
     }
     // The last returns are nearest to the orbit.
     const Passage& first = list[list.size() - needed];
@@ -271,6 +431,159 @@ bool prepare_autonomous(Search& s) {
     if (s.symmetry) s.duration *= 0.5;
     s.guess_duration = s.duration;
     return true;
+}
+
+/// Whether a motion can begin where it does: it begins in its simplest mode, and no event is nearer than `distance`
+/// times its duration.
+bool begins_well(const trajectory::Trajectory& motion, double distance) {
+    const double length = motion.end.t - motion.start.t;
+    for (const trajectory::Event& e : motion.events)
+        if (std::min(e.t - motion.start.t, motion.end.t - e.t) < distance * length) return false;
+    return std::all_of(motion.arcs.begin(), motion.arcs.end(), [&](const trajectory::Arc& arc) {
+        return arc.steps.empty() || holding_elements(motion, arc) >= holding_elements(motion, motion.arcs.front());
+    });
+}
+
+/// The recorded motion of the guess. If it does not begin well (begins_well) then the search begins at a calm time
+/// instead, and s.t and s.x change. False if there is no such motion.
+bool record_guess(Search& s, double distance, integrate::RecordedMotion& guess) {
+    try {
+        guess = s.map.recorded(s.t, s.x, s.duration);
+        if (guess.motion.status == trajectory::Status::completed && !begins_well(guess.motion, distance)) {
+            const double calm = calm_time(guess.motion);
+            s.x = vector_of(guess.motion.right(calm));
+            if (s.section) {
+                if (!s.options.section.empty() && !s.wanted) s.wanted = s.section;
+                s.section = plane_across(s.x, rate_at(guess.motion, calm));
+            } else {
+                s.t = calm;
+            }
+            guess = s.map.recorded(s.t, s.x, s.duration);
+        }
+    } catch (const Error& e) {  // the state penetrates an obstacle
+        if (s.options.guess || s.options.settle == 0.0) throw;
+        return s.fail(Status::no_orbit, e.message());
+    }
+    s.visit(guess.motion);
+    if (guess.motion.status == trajectory::Status::completed) return true;
+    return s.fail(Status::no_orbit, "the motion from the guess ended early: " + guess.motion.reason);
+}
+
+/// Takes a motion from s.x, which the simulation has found, as the orbit if it closes. Its derivative is that of the
+/// stages if it exists in all directions, otherwise that of `sensitivity`, which says what is missing.
+bool accept_motion(Search& s, std::vector<integrate::RecordedMotion> recorded, const Vector& size, Shooting& stages) {
+    Return& r = s.found;
+    r = {};
+    std::optional<Matrix> slope;
+    if (stages.begin(recorded, 0.0) && stages.regular()) slope = stages.monodromy();
+    r.motion = std::move(recorded.front().motion);
+    r.end = vector_of(r.motion.end);
+    r.rate = rate_at_end(r.motion);
+    if (slope) {
+        r.slope = std::move(*slope);  // with the symmetry
+        if (s.symmetry) {
+            r.end = (*s.symmetry)(r.end);
+            r.rate = s.symmetry->S * r.rate;
+        }
+    } else {
+        r = s.attempt(s.x, s.duration);
+        if (!r.available()) return false;
+    }
+    s.found_size = size;
+    s.orbit.residual = s.residual_of(r, s.x, s.found_size);
+    return s.orbit.residual <= std::max(accepted_residual, s.rounding(s.found_size));
+}
+
+/// Whether a motion from s.x returns, within the residual at which an orbit counts as found.
+bool returns(const Search& s, const trajectory::Trajectory& motion, const Vector& size) {
+    Return r;
+    r.end = vector_of(motion.end);
+    if (s.symmetry) r.end = (*s.symmetry)(r.end);
+    return s.residual_of(r, s.x, size) <= accepted_residual;
+}
+
+/// Multiple shooting with the times of all events as unknowns, from the recorded motion of the guess. False if it finds
+/// no orbit; the search is then as before.
+bool solve_by_events(Search& s, integrate::RecordedMotion guess) {
+    if (s.stop()) return false;
+    const Vector size = sizes(guess.motion), start = s.x, end = vector_of(guess.motion.end);
+    const double duration = s.duration;
+    const auto give_up = [&] {
+        s.x = start;
+        s.duration = duration;
+        s.drifting.clear();
+        return false;
+    };
+    s.drifting.clear();
+    Shooting shooting(s.shooting(size));
+    const std::size_t events = guess.motion.events.size();
+    std::vector<integrate::RecordedMotion> guesses;
+    guesses.push_back(std::move(guess));
+    // Rough derivatives show how disturbances grow, and what drifts.
+    if (!shooting.begin(guesses, 0.0)) return false;
+    const std::optional<Matrix> slope = shooting.monodromy(Shooting::Accuracy::rough);
+    if (shooting.evaluation().stage_derivatives.empty()) return false;
+    // One arc must not amplify disturbances too much: it needs parts.
+    constexpr double too_much = 1e5;
+    for (const sensitivity::StageDerivative& d : shooting.evaluation().stage_derivatives)
+        if (growth_of(d.by_state, size) > too_much) return false;
+    if (slope && !s.symmetry) {
+        s.found.slope = *slope;
+        s.found.end = end;
+        constexpr double rough = 1e-2;
+        s.find_drifting(size, rough);
+        shooting.set_drifting(s.drifting);
+    }
+    if (!shooting.solve({}, Shooting::LastStep::trusted)) return give_up();
+    s.x = shooting.motion().nodes.front().y;
+    if (s.section) s.duration = shooting.motion().duration;
+    // The simulation decides whether the motion obeys all laws.
+    std::vector<integrate::RecordedMotion> recorded;
+    try {
+        recorded.push_back(s.map.recorded(s.t, s.x, s.duration));
+    } catch (const Error&) {  // the state penetrates an obstacle
+    }
+    s.orbit.residuals = shooting.residuals();
+    const double residual = shooting.residual();
+    std::string broken;
+    const bool simulated = !recorded.empty() && recorded[0].motion.status == trajectory::Status::completed;
+    // A motion that has other events than those that were solved for, or does not close, violates a law.
+    if (!simulated || recorded[0].motion.events.size() != events || !returns(s, recorded[0].motion, size))
+        broken = shooting.violated_law();
+    if (simulated && accept_motion(s, std::move(recorded), size, shooting)) {
+        if (s.orbit.residual < s.orbit.residuals.back()) s.orbit.residuals.push_back(s.orbit.residual);
+        s.orbit.status = Status::no_orbit;
+        s.orbit.reason.clear();
+        return true;
+    }
+    if (!broken.empty() && s.violation.empty()) {
+        s.violation = std::move(broken);
+        Orbit& o = s.inadmissible;
+        o.status = Status::violates;
+        o.inadmissible = true;
+        o.multiple = s.options.multiple;
+        o.period = s.whole();
+        o.residual = residual;
+        o.residuals = s.orbit.residuals;
+        o.state = state_of(s.options.period ? std::fmod(s.t, s.whole()) : 0.0, s.x);
+        o.reason = "the motion that closes violates a law: " + s.violation;
+    }
+    return give_up();
+}
+
+/// Multiple shooting from the guess, and Newton's method for the return map if it finds nothing.
+bool solve_from_guess(Search& s) {
+    // Events move while the search goes on. If one would pass the start, then the search begins farther from it.
+    constexpr double very_near = 2e-3, near = 2e-2;
+    integrate::RecordedMotion guess;
+    if (!record_guess(s, very_near, guess)) return false;
+    const bool may_begin_elsewhere = !begins_well(guess.motion, near);
+    if (solve_by_events(s, std::move(guess))) return true;
+    if (may_begin_elsewhere) {
+        if (!record_guess(s, near, guess)) return false;
+        if (solve_by_events(s, std::move(guess))) return true;
+    }
+    return s.solve();
 }
 
 /// Multipliers, stability, and the trivial multiplier of autonomous systems.
@@ -287,8 +600,8 @@ void judge_stability(Search& s) {
         o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
                             number_text(o.drift.back().second) + " in a period; its multiplier is left out");
     }
-    const Multipliers found =
-        s.parts ? multipliers_of(*s.parts, s.section.has_value()) : multipliers_of(slope, s.section.has_value());
+    const Multipliers found = s.parts ? cyclic_multipliers(s.parts->maps, s.found_size, s.section.has_value())
+                                      : multipliers_of(slope, s.section.has_value());
     o.multipliers = found.values;
     if (s.symmetry)
         for (const std::complex<double>& m : o.multipliers) o.multipliers_full.push_back(m * m);
@@ -309,82 +622,72 @@ void judge_stability(Search& s) {
     o.stability = o.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
 }
 
-/// The motion of the guess of an excited system: one orbit from the start of the search on.
-trajectory::Trajectory motion_of_guess(const Search& s) {
-    try {
-        return s.map.motion(s.guess_t, s.guess_x, s.whole());
-    } catch (const Error&) {  // the guess penetrates an obstacle
-        trajectory::Trajectory none;
-        none.status = trajectory::Status::failed;
-        return none;
-    }
-}
-
-/// Takes the start of the search from multiple shooting at the impacts (detail/impact_shooting.hpp). False if it finds
-/// none.
-bool improve_at_impacts(Search& s) {
-    if (!s.options.period || s.symmetry || s.stop()) return false;
-    const trajectory::Trajectory guess = motion_of_guess(s);
-    if (guess.status != trajectory::Status::completed) return false;
-    const std::optional<Vector> x =
-        solve_at_impacts({s.model, s.map, s.options.max_iterations, s.options.interrupted}, guess);
-    if (!x) return false;
-    s.t = s.guess_t;
-    s.x = *x;
-    s.orbit.status = Status::no_orbit;
-    s.orbit.reason.clear();
-    return true;
-}
-
-/// Multiple shooting, where Newton's method for the whole period has failed. Excited orbits start at t = 0 of the
+/// Multiple shooting in parts, where disturbances grow too much in a whole period. Excited orbits start at t = 0 of the
 /// period.
 bool find_in_parts(Search& s) {
     // Disturbances grow by less than this factor in each part.
     constexpr double growth_of_part = 100.0;
     constexpr int fewest = 4, most = 64;
-    if (s.stop() || s.guess.size() == 0 || !s.found.available() || !s.drifting.empty()) return false;
+    if (s.stop() || s.guess.size() == 0 || !s.found.available() || s.found.slope.size() == 0) return false;
     const double growth = growth_of(s.found.slope, sizes(s.found.motion));
     // Far from an orbit, and without growth that would explain it, parts do not help.
     constexpr double strong_growth = 1e3, near_an_orbit = 1e-2;
     if (growth < strong_growth && s.orbit.residual > near_an_orbit) return false;
     const double wanted = std::log(std::max(growth, 1.0)) / std::log(growth_of_part);
-    const auto events = static_cast<double>(s.found.motion.events.size());
-    const int count = std::clamp(static_cast<int>(std::ceil(std::max(wanted, events + 1.0))), fewest, most);
+    const int count = std::clamp(static_cast<int>(std::ceil(wanted)), fewest, most);
     const double duration =
         s.options.period ? *s.options.period * s.options.multiple * (s.symmetry ? 0.5 : 1.0) : s.guess_duration;
-    const PartsProblem problem{
-        s.map, s.symmetry, s.section, s.options.max_iterations, accepted_residual, s.options.interrupted};
-    PartsSolution solution = solve_in_parts(problem, 0.0, s.guess, duration, count);
-    if (!solution.failure.empty() || s.stop()) return false;
-    Parts& parts = solution.parts;
+    std::vector<integrate::RecordedMotion> motions = guess_parts(s.map, 0.0, s.guess, duration, count);
+    if (motions.empty()) return false;
+    Vector size = sizes(motions.front().motion);
+    for (const integrate::RecordedMotion& m : motions) size = size.cwiseMax(sizes(m.motion));
+    s.duration = duration;
+    if (s.section && s.wanted) s.section = s.wanted, s.wanted.reset();
+    ShootingProblem problem = s.shooting(size);
+    std::optional<Shooting> shooting(problem);
+    if (!shooting->begin(motions, 0.0) || !shooting->solve() || s.stop()) return false;
+    std::vector<double> residuals = shooting->residuals();
+    std::optional<Parts> parts = parts_of(s.map, problem, *shooting);
+    if (!parts) return false;
+    // The guess may have been much larger than the orbit, and the residuals are relative to its size.
+    size = sizes(parts->motions.front().motion);
+    for (const integrate::RecordedMotion& m : parts->motions) size = size.cwiseMax(sizes(m.motion));
+    problem.size = size;
+    shooting.emplace(problem);
+    motions = recorded_parts(s.map, *parts);
+    if (!shooting->begin(motions, 0.0) || !shooting->solve() || s.stop()) return false;
+    residuals.insert(residuals.end(), shooting->residuals().begin() + 1, shooting->residuals().end());
+    parts = parts_of(s.map, problem, *shooting);
+    if (!parts || !(parts->residual <= accepted_residual)) return false;
     s.t = 0.0;
-    s.x = parts.x[0];
-    s.duration = parts.duration;
+    s.x = parts->x[0];
+    s.duration = parts->duration();
     Orbit& o = s.orbit;
     o.status = Status::converged;
     o.reason.clear();
-    o.residuals = std::move(solution.residuals);
-    o.residual = o.residuals.back();
-    o.motion = joined_motion(problem, parts);
-    if (o.motion.status == trajectory::Status::completed && !closes(o.motion)) return false;
-    if (s.options.period && !parts_repeat(problem, parts, s.whole())) return false;
+    o.residuals = std::move(residuals);
+    o.residual = parts->residual;
+    o.motion = joined_motion(s.map, problem.symmetry, *parts);
+    Vector difference = (vector_of(o.motion.end) - vector_of(o.motion.start)).cwiseAbs().cwiseQuotient(size);
+    for (const Eigen::Index j : s.drifting) difference(j) = 0.0;
+    constexpr double closed = 1e-7;
+    if (o.motion.status == trajectory::Status::completed && difference.maxCoeff() > closed) return false;
+    if (s.options.period && !parts_repeat(s.map, *parts, size, s.whole())) return false;
     Return& whole = s.found;
-    whole = parts.r.back();
-    for (std::size_t k = parts.r.size() - 1; k-- > 0;) {
-        whole.slope = whole.slope * parts.r[k].slope;
-        whole.missing.insert(whole.missing.end(), parts.r[k].missing.begin(), parts.r[k].missing.end());
-        whole.one_sided.insert(whole.one_sided.end(), parts.r[k].one_sided.begin(), parts.r[k].one_sided.end());
-    }
+    whole = {};
     whole.motion = o.motion;
+    whole.end = vector_of(o.motion.end);
+    whole.slope = parts->maps[0];
+    for (std::size_t k = 1; k < parts->maps.size(); ++k) whole.slope = Matrix(parts->maps[k] * whole.slope);
+    s.found_size = size;
     const std::size_t halves = s.symmetry ? 2 : 1;
     for (std::size_t half = 0; half < halves; ++half)
-        for (std::size_t k = 0; k < parts.x.size(); ++k)
-            o.parts.push_back(state_of(parts.start_of(k) + static_cast<double>(half) * parts.duration,
-                                       half == 0 ? parts.x[k] : (*s.symmetry)(parts.x[k])));
-    o.remarks.push_back("found in " + std::to_string(count) +
-                        " parts: the largest derivative of the motion of one "
-                        "period is " +
-                        number_text(growth_of(whole.slope, parts.size)));
+        for (std::size_t k = 0; k < parts->x.size(); ++k)
+            o.parts.push_back(state_of(parts->t[k] + static_cast<double>(half) * parts->duration(),
+                                       half == 0 ? parts->x[k] : (*s.symmetry)(parts->x[k])));
+    o.remarks.push_back("found in " + std::to_string(parts->x.size()) +
+                        " parts: the largest derivative of the motion of one period is " +
+                        number_text(growth_of(whole.slope, size)));
     s.parts = std::move(parts);
     return true;
 }
@@ -418,6 +721,23 @@ bool describe_excited(Search& s, const trajectory::Trajectory& later) {
     return true;
 }
 
+/// If the search of an autonomous orbit began beside the section that was given: lets the orbit begin on it.
+bool begin_on_section(Search& s) {
+    if (!s.wanted) return true;
+    const std::vector<Passage> list = passages(s.orbit.motion, *s.wanted);
+    if (list.empty())
+        return s.fail(Status::no_orbit,
+                      "the orbit with the period " + number_text(s.whole()) + " s does not pass the section upwards");
+    trajectory::Trajectory motion = s.map.motion(0.0, list.front().x, s.whole());
+    Vector difference = (vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(s.found_size);
+    for (const Eigen::Index j : s.drifting) difference(j) = 0.0;
+    constexpr double closed = 1e-7;
+    if (motion.status != trajectory::Status::completed || difference.maxCoeff() > closed)
+        return s.fail(Status::no_orbit, "the motion from the section does not close");
+    s.orbit.motion = std::move(motion);
+    return true;
+}
+
 /// The events of the orbit, and whether it obeys the gaps.
 void describe(Search& s) {
     Orbit& o = s.orbit;
@@ -436,9 +756,18 @@ void describe(Search& s) {
         o.status = Status::violates;
         o.reason = "the motion of one period: " + o.motion.reason;
     } else if (o.motion.violation.gap > 0.0 &&
-               o.motion.violation.gap > admissible_violation * sizes(o.motion).head(s.model.size()).maxCoeff()) {
+               o.motion.violation.gap > admissible_violation * s.found_size.head(s.model.size()).maxCoeff()) {
         o.status = Status::violates;
         o.reason = "a gap is violated by " + number_text(o.motion.violation.gap);
+    } else if (has_no_amplitude(s, o.motion)) {
+        // Without an excitation a state of rest has no period.
+        if (s.section) {
+            s.fail(Status::rests, "the motion that returns is a state of rest, " + place_of(s.model, o.state.q) +
+                                      ": `saltus equilibria` examines it");
+            return;
+        }
+        o.remarks.push_back("nothing moves in this orbit: it is a state of rest, " + place_of(s.model, o.state.q) +
+                            ", and the multipliers tell how disturbances of it grow in a period");
     }
 }
 
@@ -465,18 +794,27 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
     s.orbit.multiple = options.multiple;
     if (!options.symmetry.empty()) s.symmetry = symmetry_of(model, options.symmetry);
-    if (!(options.period ? prepare_excited(s) : prepare_autonomous(s))) return std::move(s.orbit);
-    if (s.grazes) improve_at_impacts(s);
-    if (!s.solve() && !(s.orbit.status == Status::no_orbit && improve_at_impacts(s) && s.solve())) {
+    const bool guessed = !options.period && options.guess && options.settle == 0.0;
+    const Returns returns = guessed ? Returns::first : Returns::last;
+    if (!(options.period ? prepare_excited(s) : prepare_autonomous(s, returns))) return std::move(s.orbit);
+    bool solved = solve_from_guess(s);
+    if (!solved && guessed && s.orbit.status == Status::no_orbit) {
+        s.wanted.reset();
+        if (!prepare_autonomous(s, Returns::last)) return std::move(s.orbit);
+        solved = solve_from_guess(s);
+    }
+    if (!solved) {
         Orbit failed = s.orbit;
-        if (failed.status != Status::no_orbit || !find_in_parts(s)) return failed;
-        describe(s);
-        judge_stability(s);
-        return std::move(s.orbit);
+        if (failed.status == Status::no_orbit && find_in_parts(s)) {
+            describe(s);
+            judge_stability(s);
+            return std::move(s.orbit);
+        }
+        return failed.status == Status::no_orbit && !s.violation.empty() ? std::move(s.inadmissible) : failed;
     }
     // Small multipliers are not accurate if the largest derivatives are large: parts know them better.
     constexpr double accurate_growth = 1e6;
-    if (s.drifting.empty() && growth_of(s.found.slope, s.found_size) > accurate_growth) {
+    if (growth_of(s.found.slope, s.found_size) > accurate_growth) {
         Search in_parts = s;
         const double next = options.period ? *options.period * std::ceil(s.t / *options.period) : s.t;
         in_parts.guess = vector_of(s.found.motion.right(std::min(next, s.found.motion.end.t)));
@@ -499,6 +837,7 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     }
     if (!options.period) {
         s.orbit.motion = s.symmetry ? std::move(all) : s.found.motion;
+        if (!begin_on_section(s)) return std::move(s.orbit);
     } else if (!describe_excited(s, s.symmetry ? all : s.found.motion)) {
         s.fail(Status::no_orbit, "the motion closes after " + number_text(s.whole()) +
                                      " s and then does not repeat: the excitation has another period");

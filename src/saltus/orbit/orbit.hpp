@@ -99,7 +99,10 @@ struct Orbit {
     std::vector<trajectory::State> parts;
     std::vector<std::string> remarks;  ///< about multipliers that are not known, and other limits of the statement
     std::optional<Averages> averages;  ///< set by the caller, from `averages_of`
-    bool converged() const { return status == Status::converged || status == Status::violates; }
+    /// The status is `violates`, and the motion has only been found with its order of events held fixed: the simulation
+    /// from its start takes another course. There is no `motion`, and there are no multipliers.
+    bool inadmissible = false;
+    bool converged() const { return status == Status::converged || (status == Status::violates && !inadmissible); }
 };
 
 /// An orbit as a curve for pictures: states at times of one period.

@@ -50,6 +50,15 @@ struct RecordedArc {
     bool rests = false;
 };
 
+/// What one row of an impact does.
+enum class RowDecision : signed char {
+    separates,   ///< Λ = 0
+    holds,       ///< γ⁺ = 0, or γ_T⁺ + e_T γ_T⁻ = 0: a constraint, a contact at rest, friction that sticks
+    restitutes,  ///< γ_N⁺ + e_N γ_N⁻ = 0
+    slips_up,    ///< friction along a line slips with γ_T⁺ + e_T γ_T⁻ > 0
+    slips_down,  ///< … < 0
+};
+
 /// An impact as it was solved: rows of the model in blocks, with a law for each block.
 struct RecordedImpact {
     bool jam = false;                                   ///< an impulse where no force exists (Painlevé)
@@ -63,6 +72,8 @@ struct RecordedImpact {
     ShortVector<double, 4> u_minus, u_plus;
     ShortVector<double, 4> compression;  ///< Λ of the inelastic collision, if the law has one (Poisson, energy)
     ShortVector<char, 4> held;           ///< per block: Λ_N of Poisson's expansion is e times that of compression
+    /// Per row, if the contact modes are given and do not follow from the impulses (scheduled.hpp); otherwise empty.
+    ShortVector<RowDecision, 4> decided;
 };
 
 /// What happened between two arcs.

@@ -43,6 +43,13 @@ void Watcher::begin_again(double t, const double* x) {
     measure_start(t, x, 0.0);
 }
 
+void Watcher::begin_without_watches() {
+    watches_.clear();
+    held_.clear();
+    violated_.clear();
+    needs_forces_ = needs_velocities_ = motion_depends_ = inadmissible_distribution_ = false;
+}
+
 /// Collects the quantities to watch in the mode, and finds out whether they need forces or velocities. If reactions are
 /// not unique, then one quantity, `hold`, stands for all closed contacts and sticking parts.
 void Watcher::collect_watches() {
@@ -274,24 +281,24 @@ Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
     return worst;
 }
 
-double Watcher::value(const Watch& w) {
+double watched_value(const Dynamics& d, const Watch& w) {
     using What = Watch::What;
-    if (w.what == What::hold) return hold_margin();
+    if (w.what == What::hold || w.what == What::jump) return 0.0;
     if (w.what == What::trigger)
-        return d_.mode().sides[ix(w.element)] * d_.coefficients()[ix(d_.model().jumps[ix(w.element)].when)];
-    const ElementLayout& e = d_.elements()[ix(w.element)];
-    const ElementMode& mode = d_.mode().elements[ix(w.element)];
+        return d.mode().sides[ix(w.element)] * d.coefficients()[ix(d.model().jumps[ix(w.element)].when)];
+    const ElementLayout& e = d.elements()[ix(w.element)];
+    const ElementMode& mode = d.mode().elements[ix(w.element)];
     switch (w.what) {
-        case What::gap: return d_.terms().positions[ix(e.rows.normal)];
-        case What::depth: return -d_.terms().positions[ix(e.rows.normal)];
-        case What::spring: return mode.pulls ? -d_.spring_force(w.element) : d_.spring_force(w.element);
-        case What::force: return d_.reactions()[ix(e.rows.normal)];
-        case What::slip: return d_.slip_along(w.part);
-        case What::reserve: return d_.reserve(w.part);
-        case What::reaction: return mode.reaction_sign * d_.reactions()[ix(e.rows.normal)];
-        case What::clutch: return d_.row_velocity(e.rows.normal);
+        case What::gap: return d.terms().positions[ix(e.rows.normal)];
+        case What::depth: return -d.terms().positions[ix(e.rows.normal)];
+        case What::spring: return mode.pulls ? -d.spring_force(w.element) : d.spring_force(w.element);
+        case What::force: return d.reactions()[ix(e.rows.normal)];
+        case What::slip: return d.slip_along(w.part);
+        case What::reserve: return d.reserve(w.part);
+        case What::reaction: return mode.reaction_sign * d.reactions()[ix(e.rows.normal)];
+        case What::clutch: return d.row_velocity(e.rows.normal);
         case What::condition: {
-            const double c = d_.coefficients()[ix(d_.model().contacts[ix(e.rows.index)].condition)];
+            const double c = d.coefficients()[ix(d.model().contacts[ix(e.rows.index)].condition)];
             return mode.exists ? c : -c;
         }
         case What::hold:
@@ -300,6 +307,8 @@ double Watcher::value(const Watch& w) {
     }
     return 0.0;
 }
+
+double Watcher::value(const Watch& w) { return w.what == Watch::What::hold ? hold_margin() : watched_value(d_, w); }
 
 /// All watched quantities at time t of the step; NaN if the motion cannot be evaluated at that time.
 const std::vector<double>& Watcher::sample(double t) {

@@ -55,6 +55,10 @@ struct Found {
     bool rounded = false, touch = false;  ///< on a Taylor series: see ode::PossibleCrossing
 };
 
+/// The value of a quantity in the mode of the dynamics, at the state of the last evaluation: Dynamics::evaluate for
+/// forces, evaluate_terms for others. Not for `hold` and `jump`, which are 0.
+double watched_value(const Dynamics& dynamics, const Watch& watch);
+
 /// Looks for the first zero of any watched quantity on a step. All quantities at one time come from one evaluation.
 class Watcher {
 public:
@@ -67,6 +71,8 @@ public:
     /// The same if the mode has not changed since the last call of `begin`, and only gaps are watched. The terms of the
     /// dynamics must belong to the positions in x.
     void begin_again(double t, const double* x);
+    /// Watches nothing on the next arc.
+    void begin_without_watches();
 
     /// The first zero from + to −, with all others at the same time up to rounding. Empty if the step has no
     /// event.

@@ -118,12 +118,20 @@ Json to_json(const orbit::StoredOrbit& o) {
             {"tangent", numbers_of(o.tangent)},
             {"plane", numbers_of(o.plane)},
             {"reference", numbers_of(o.reference)},
-            {"residual", exact(o.residual)}};
+            {"residual", exact(o.residual)},
+            {"cut_times", numbers_of(o.cut_times)},
+            {"cuts", list_of(o.cuts, [](const Vector& x) { return numbers_of(x); })}};
 }
 orbit::StoredOrbit read_orbit(const Json& j) {
-    return {read_number(j.at("t")),       read_vector(j.at("z")),     read_vector(j.at("scale")),
-            read_vector(j.at("tangent")), read_vector(j.at("plane")), read_vector(j.at("reference")),
-            read_number(j.at("residual"))};
+    return {read_number(j.at("t")),
+            read_vector(j.at("z")),
+            read_vector(j.at("scale")),
+            read_vector(j.at("tangent")),
+            read_vector(j.at("plane")),
+            read_vector(j.at("reference")),
+            read_number(j.at("residual")),
+            read_numbers(j.at("cut_times")),
+            read_list(j.at("cuts"), [](const Json& x) { return read_vector(x); })};
 }
 
 Json to_json(const orbit::SpecialPoint& s) {

@@ -10,6 +10,8 @@
 #include "saltus/base/text.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/settings.hpp"
+#include "saltus/orbit/detail/neighbours.hpp"
+#include "saltus/orbit/detail/parts.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::orbit {
@@ -59,6 +61,27 @@ bool same_order(const std::vector<Mark>& a, const std::vector<Mark>& b) {
     }
     return false;
 }
+
+namespace {
+
+/// Whether two orders have the same events with the same conditions and modes.
+bool same_events(const integrate::EventOrder& a, const integrate::EventOrder& b) {
+    if (a.events.size() != b.events.size()) return false;
+    for (std::size_t k = 0; k < a.events.size(); ++k) {
+        const auto &x = a.events[k].changes, &y = b.events[k].changes;
+        if (x.front().found.empty() != y.front().found.empty()) return false;
+        if (!x.front().found.empty() && (x.front().found[0].what != y.front().found[0].what ||
+                                         x.front().found[0].element != y.front().found[0].element))
+            return false;
+        const integrate::SystemMode &after = x.back().mode_after, &other = y.back().mode_after;
+        if (after.elements != other.elements) return false;
+        for (std::size_t p = 0; p < after.parts.size(); ++p)
+            if (after.parts[p].slips != other.parts[p].slips) return false;
+    }
+    return true;
+}
+
+}  // namespace
 
 BranchProblem::BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
                              std::vector<Eigen::Index> drifting, Symmetric symmetric)
@@ -179,18 +202,21 @@ Matrix BranchProblem::derivative(const Return& r, double duration_slope, const O
 
 std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const Vector& z_start, const Vector& row,
                                                  Damping damping) {
+    if (near.solution && damping == Damping::none) return correct_by_events(near, z_start, row, Laws::obeyed);
+    return correct_by_map(near, z_start, row, damping);
+}
+
+std::optional<OrbitPoint> BranchProblem::correct_by_map(const OrbitPoint& near, const Vector& z_start,
+                                                        const Vector& row, Damping damping) {
     Vector z = z_start;
     failure_.clear();
-    too_sensitive_ = false;
+    too_sensitive_ = violates_ = false;
     std::optional<Evaluation> e = evaluate(near.t, z, options_.interrupted);
     if (!e) return std::nullopt;
     Vector F = defect(*e, near, z);
     double residual = F.cwiseAbs().maxCoeff();
     const auto accepted = [&](const Evaluation& there) {
-        const Vector size = near.scale.head(states_);
-        const double growth =
-            (size.cwiseInverse().asDiagonal() * there.r.slope * size.asDiagonal()).cwiseAbs().maxCoeff();
-        return std::min(branch_accepted * (1.0 + growth), branch_loosest);
+        return std::min(branch_accepted * (1.0 + growth_of(there.r.slope, near.scale.head(states_))), branch_loosest);
     };
     const int most = damping == Damping::none ? max_corrections : max_damped_corrections;
     for (int k = 0; k < most && residual > branch_rounding; ++k) {
@@ -228,51 +254,288 @@ std::optional<OrbitPoint> BranchProblem::correct(const OrbitPoint& near, const V
     OrbitPoint p;
     p.t = near.t;
     p.z = z;
-    p.model = e->model;
-    p.r = std::move(e->r);
-    p.duration = e->duration;
+    p.scale = near.scale;
     p.residual = residual;
-    if (!complete_motion(p)) {
-        failure_ = "half of the motion is closed by the symmetry, and the whole motion is not";
+    if (!complete(p, options_.interrupted) || !is_usable(p, near)) return std::nullopt;
+    set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
+    return p;
+}
+
+/// The problem of multiple shooting near a point. It refers to this object.
+ShootingProblem BranchProblem::shooting_problem(const OrbitPoint& near) const {
+    ShootingProblem problem;
+    problem.method = options_.orbit.method;
+    problem.model = [this](double parameter) { return model_at(parameter); };
+    problem.parameter = options_.parameter;
+    if (!autonomous())
+        problem.duration = [this](const model::Model& model) {
+            const auto [period, slope] = period_of_excitation(model);
+            const double share = symmetric() ? 0.5 * multiple_ : multiple_;
+            return std::pair{share * period, share * slope};
+        };
+    else if (near.plane.size() > 0)
+        problem.phase = plane_through(near.reference, near.plane.cwiseQuotient(near.scale.head(states_)));
+    problem.symmetry = symmetric() ? &*symmetry_ : nullptr;
+    problem.drifting = drifting_;
+    problem.size = near.scale.head(states_);
+    problem.interrupted = options_.interrupted;
+    return problem;
+}
+
+std::optional<OrbitPoint> BranchProblem::correct_by_events(const OrbitPoint& near, const Vector& z_start,
+                                                           const Vector& row, Laws laws) {
+    failure_.clear();
+    too_sensitive_ = violates_ = inadmissible_ = false;
+    try {
+        (void)model_at(z_start(z_start.size() - 1));
+    } catch (const Error& error) {
+        failure_ = error.message();
+        inadmissible_ = true;
         return std::nullopt;
     }
+    Shooting shooting(shooting_problem(near));
+    shooting.begin(*near.solution);
+    // T of z is the duration of the whole orbit.
+    const double share = symmetric() ? 0.5 : 1.0;
+    ShootingRow extra{row, z_start, near.scale};
+    if (autonomous()) extra.z_start(states_) *= share, extra.scale(states_) *= share;
+    if (!shooting.solve(extra)) {
+        failure_ = shooting.failure();
+        too_sensitive_ = shooting.limited_by_rounding();
+        if (too_sensitive_)
+            failure_ += ", which is rounding that the motion amplifies: the orbit of the period " +
+                        number_text(near.duration) + " is too sensitive to be followed";
+        return std::nullopt;
+    }
+    OrbitPoint p;
+    p.t = near.t;
+    p.z = shooting.z();
+    if (autonomous()) p.z(states_) /= share;
     p.scale = near.scale;
-    p.scale.head(states_) = sizes(p.r.motion);
-    p.reference = z.head(states_);
+    p.residual = shooting.residual();
+    if (laws == Laws::ignored) {
+        p.model = shooting.evaluation().model;
+        p.duration = shooting.motion().duration / share;
+        p.solution = shooting.solution();
+        p.plane = near.plane;
+        p.reference = p.z.head(states_);
+        p.order = near.order;
+        if (!p.solution) {
+            failure_ = shooting.failure();
+            return std::nullopt;
+        }
+        set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
+        return p;
+    }
+    if (!simulate_solution(shooting, near, p)) {
+        if (options_.interrupted && options_.interrupted()) {
+            failure_ = "interrupted";
+            return std::nullopt;
+        }
+        failure_ = shooting.violated_law();
+        violates_ = !failure_.empty();
+        if (failure_.empty()) failure_ = "the simulation of the orbit takes another course";
+        return std::nullopt;
+    }
+    if (!is_usable(p, near)) return std::nullopt;
+    set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
+    return p;
+}
+
+/// Simulates an orbit that was found by events: as one motion, or in parts if that amplifies errors too much. False if
+/// it does not close, or if its events are not those of `near`.
+bool BranchProblem::simulate_solution(const Shooting& solved, const OrbitPoint& near, OrbitPoint& p) {
+    const auto succeeds = [&] {
+        try {
+            if (!complete(p, options_.interrupted)) return false;
+            // Impacts that accumulate may be more or fewer.
+            return (p.solution && same_events(near.solution->order, p.solution->order)) ||
+                   (!near.order.empty() && same_order(near.order, p.order));
+        } catch (const Error&) {  // the state penetrates an obstacle
+            return false;
+        }
+    };
+    if (near.cuts.empty() && succeeds()) return true;
+    // The parts begin in the middle of each arc, and of each of several pieces of an arc along which disturbances grow.
+    constexpr double growth_of_piece = 100.0;
+    constexpr int most_pieces = 16;
+    p.cut_times.clear();
+    p.cuts.clear();
+    const ShootingEvaluation& e = solved.evaluation();
+    Vector all;
+    for (std::size_t k = 0; k < e.stages.size(); ++k) {
+        const integrate::ScheduledStage& stage = e.stages[k];
+        if (stage.arcs.empty()) continue;
+        double growth = 1.0;
+        if (k < e.stage_derivatives.size())
+            growth = growth_of(e.stage_derivatives[k].by_state, near.scale.head(states_));
+        const int pieces = std::clamp(
+            static_cast<int>(std::ceil(std::log(std::max(growth, 1.0)) / std::log(growth_of_piece))), 1, most_pieces);
+        const bool ends = k == 0 || k + 1 == e.stages.size();
+        for (int i = 1; i <= pieces; ++i) {
+            // The motion begins in the first arc and ends in the last one.
+            if (ends && pieces == 1) break;
+            const double t = stage.t + (stage.t_end - stage.t) * (i - 0.5) / pieces;
+            for (const integrate::RecordedArc& arc : stage.arcs) {
+                if (!(t >= arc.t_begin && t <= arc.t_end)) continue;
+                const auto step = std::find_if(arc.steps.begin(), arc.steps.end(),
+                                               [&](const ode::Dense& s) { return s.t_new() >= t; });
+                if (step == arc.steps.end()) continue;
+                all.resize(step->size());
+                step->evaluate(t, all.data());
+                p.cut_times.push_back(t);
+                p.cuts.emplace_back(all.head(states_));
+                break;
+            }
+        }
+    }
+    if (p.cuts.empty() || !succeeds()) return false;
+    return p.solution != nullptr;
+}
+
+/// The motion of an orbit, its derivatives, multipliers and order of events, from its start and its cuts alone. False
+/// if the motion does not close, or has no derivatives.
+bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interrupted) {
+    p.model = model_at(p.parameter());
+    p.duration = autonomous() ? p.z(states_) : multiple_ * period_of_excitation(*p.model).first;
+    const double length = symmetric() ? 0.5 * p.duration : p.duration;
+    const ReturnMap map(*p.model, options_.orbit.method, interrupted);
+    // One motion, or several that begin at the cuts.
+    std::vector<integrate::RecordedMotion> motions;
+    std::vector<double> times{p.t};
+    times.insert(times.end(), p.cut_times.begin(), p.cut_times.end());
+    times.push_back(p.t + length);
+    for (std::size_t k = 0; k + 1 < times.size(); ++k) {
+        motions.push_back(
+            map.recorded(times[k], k == 0 ? Vector(p.z.head(states_)) : p.cuts[k - 1], times[k + 1] - times[k]));
+        if (motions.back().motion.status == trajectory::Status::completed) continue;
+        failure_ = "the motion ended early: " + motions.back().motion.reason;
+        return false;
+    }
+    trajectory::Trajectory half = motions.front().motion;
+    for (std::size_t k = 1; k < motions.size(); ++k) append_motion(half, motions[k].motion);
+    const Vector size = sizes(half);
+    p.scale.head(states_) = size;
+    // The ends of all motions, and where they must end.
+    Vector end = vector_of(motions.back().motion.end);
+    const Vector rate = rate_at_end(motions.back().motion);
+    double defect = 0.0;
+    for (std::size_t k = 0; k < motions.size(); ++k) {
+        const bool last = k + 1 == motions.size();
+        Vector there = vector_of(motions[k].motion.end);
+        if (last && symmetric()) there = (*symmetry_)(there);
+        const Vector next = last ? Vector(p.z.head(states_)) : p.cuts[k];
+        const Vector difference = (there - next).cwiseAbs().cwiseQuotient(size);
+        for (Eigen::Index i = 0; i < states_; ++i)
+            if (!last || std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end())
+                defect = std::max(defect, difference(i));
+    }
+    // Derivatives: of the stages if they exist in all directions, otherwise of `sensitivity`.
+    Shooting shooting(shooting_problem(p));
+    Return r;
+    std::vector<Matrix> maps;
+    bool known = false;
+    p.solution.reset();
+    if (shooting.begin(motions, p.parameter())) {
+        p.solution = shooting.solution();
+        const std::optional<Matrix> slope =
+            p.solution && (shooting.regular() || !p.cuts.empty()) ? shooting.monodromy() : std::nullopt;
+        known = slope.has_value();
+        if (known) {
+            r.slope = *slope;
+            r.by_parameter = shooting.by_parameter();
+            r.end = symmetric() ? Vector((*symmetry_)(end)) : end;
+            r.rate = symmetric() ? Vector(symmetry_->S * rate) : rate;
+        }
+        if (known && !p.cuts.empty()) maps = shooting.part_maps();
+    }
+    if (!known) {
+        if (!p.cuts.empty()) return false;
+        const std::optional<Evaluation> e = evaluate(p.t, p.z, interrupted);
+        if (e) {
+            r = e->r;
+        } else {
+            // Closed contacts that move with the parameter hold the state at the start, which then has no derivative
+            // by the parameter alone; the orbit has one.
+            if (!p.solution || !shooting.monodromy()) return false;
+            r = map(p.t, p.z.head(states_), length);
+            if (!r.available()) return false;
+            if (symmetric()) symmetry_->apply(r);
+            r.by_parameter = shooting.by_parameter();
+        }
+    }
+    double growth = maps.empty() ? growth_of(r.slope, size) : 0.0;
+    for (const Matrix& m : maps) growth = std::max(growth, growth_of(m, size));
+    if (!(defect <= std::min(branch_accepted * (1.0 + growth), branch_loosest))) {
+        failure_ = "the motion does not close: the residual is " + number_text(defect);
+        return false;
+    }
+    p.residual = std::max(p.residual, defect);
+    if (symmetric()) {
+        // The second half is the image of the first; the simulation must agree.
+        trajectory::Trajectory whole;
+        if (p.cuts.empty()) {
+            whole = map.motion(p.t, p.z.head(states_), p.duration);
+            if (!closes(whole)) {
+                failure_ = "half of the motion is closed by the symmetry, and the whole motion is not";
+                return false;
+            }
+        } else {
+            whole = half;
+            for (std::size_t k = 0; k + 1 < times.size(); ++k)
+                append_motion(whole, map.motion(times[k] + length,
+                                                (*symmetry_)(k == 0 ? Vector(p.z.head(states_)) : p.cuts[k - 1]),
+                                                times[k + 1] - times[k]));
+            if (whole.status != trajectory::Status::completed) return false;
+        }
+        half = std::move(whole);
+        p.scale.head(states_) = sizes(half);
+    }
+    p.r = std::move(r);
+    p.r.motion = std::move(half);
+    p.reference = p.z.head(states_);
     if (autonomous()) {
         p.scale(states_) = p.duration;
         p.plane = p.r.rate.cwiseQuotient(p.scale.head(states_));
         for (const Eigen::Index j : drifting_) p.plane(j) = 0.0;
         p.plane /= std::max(p.plane.norm(), std::numeric_limits<double>::min());
     }
-    measure(p);
-    if (p.multipliers.trivial_error.value_or(0.0) > trivial_accuracy) {
-        too_sensitive_ = true;
-        failure_ = "the multiplier that must be 1 has the error " + number_text(*p.multipliers.trivial_error) +
-                   ": the orbit of the period " + number_text(p.duration) + " is too sensitive to be followed";
-        return std::nullopt;
-    }
-    if (passes_several_times(near.order, p)) {
-        failure_ = "the motion found passes an orbit several times";
-        return std::nullopt;
-    }
-    set_tangent(p, row.cwiseProduct(near.scale).cwiseQuotient(p.scale));
-    return p;
-}
-
-void BranchProblem::measure(OrbitPoint& p) const {
     p.order = order_of(p.r.motion);
     std::vector<Eigen::Index> kept;
     for (Eigen::Index i = 0; i < states_; ++i)
         if (std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end()) kept.push_back(i);
-    p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+    if (maps.empty()) {
+        p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+    } else {
+        for (Matrix& m : maps) m = Matrix(m(kept, kept));
+        p.multipliers = cyclic_multipliers(maps, size(kept), autonomous());
+    }
+    return true;
 }
 
-bool BranchProblem::complete_motion(OrbitPoint& p) const {
-    if (!symmetric()) return true;
-    const ReturnMap map(*p.model, options_.orbit.method, nullptr);
-    p.r.motion = map.motion(p.t, p.z.head(states_), p.duration);
-    return closes(p.r.motion);
+/// Whether a point can be followed. Otherwise `failure` says why.
+bool BranchProblem::is_usable(const OrbitPoint& p, const OrbitPoint& near) {
+    if (p.multipliers.trivial_error.value_or(0.0) > trivial_accuracy) {
+        too_sensitive_ = true;
+        failure_ = "the multiplier that must be 1 has the error " + number_text(*p.multipliers.trivial_error) +
+                   ": the orbit of the period " + number_text(p.duration) + " is too sensitive to be followed";
+        return false;
+    }
+    if (passes_several_times(near.order, p)) {
+        failure_ = "the motion found passes an orbit several times";
+        return false;
+    }
+    return true;
+}
+
+std::vector<StageMargin> BranchProblem::margins(const OrbitPoint& p) {
+    Shooting shooting(shooting_problem(p));
+    shooting.begin(*p.solution);
+    return shooting.margins();
+}
+
+std::vector<ShootingSolution> BranchProblem::neighbours(const OrbitPoint& p, const StageMargin& margin) const {
+    return neighbouring_orders(shooting_problem(p), *p.solution, margin);
 }
 
 OrbitPoint BranchProblem::restore(const StoredOrbit& stored) {
@@ -280,24 +543,26 @@ OrbitPoint BranchProblem::restore(const StoredOrbit& stored) {
     p.t = stored.t;
     p.z = stored.z;
     p.scale = stored.scale;
+    p.cut_times = stored.cut_times;
+    p.cuts = stored.cuts;
+    const Eigen::Index unknowns = states_ + (autonomous() ? 2 : 1);
+    const bool fits = p.z.size() == unknowns && p.scale.size() == unknowns && stored.tangent.size() == unknowns &&
+                      stored.reference.size() == states_ && stored.plane.size() == (autonomous() ? states_ : 0) &&
+                      p.z.allFinite() && p.cut_times.size() == p.cuts.size() &&
+                      std::all_of(p.cuts.begin(), p.cuts.end(), [&](const Vector& x) { return x.size() == states_; });
+    bool known = false;
+    try {
+        known = fits && complete(p, nullptr);
+    } catch (const Error&) {  // a state that penetrates an obstacle, or a parameter that is not admissible
+    }
+    if (!known)
+        throw Error("the stored orbit does not belong to this model", {"--resume", 0, 0},
+                    "run the command without --resume");
+    p.scale = stored.scale;
     p.tangent = stored.tangent;
     p.plane = stored.plane;
     p.reference = stored.reference;
     p.residual = stored.residual;
-    const Eigen::Index unknowns = states_ + (autonomous() ? 2 : 1);
-    const bool fits = p.z.size() == unknowns && p.scale.size() == unknowns && p.tangent.size() == unknowns &&
-                      p.reference.size() == states_ && p.plane.size() == (autonomous() ? states_ : 0) &&
-                      p.z.allFinite();
-    std::optional<Evaluation> e = fits ? evaluate(p.t, p.z, nullptr) : std::nullopt;
-    if (e) {
-        p.model = e->model;
-        p.r = std::move(e->r);
-        p.duration = e->duration;
-    }
-    if (!e || !complete_motion(p))
-        throw Error("the stored orbit does not belong to this model", {"--resume", 0, 0},
-                    "run the command without --resume");
-    measure(p);
     return p;
 }
 
@@ -318,12 +583,82 @@ bool BranchProblem::passes_several_times(const std::vector<Mark>& order, const O
 /// The tangent τ solves F' τ = 0, along·τ = 1 in z/scale.
 void BranchProblem::set_tangent(OrbitPoint& p, const Vector& along) const {
     const Eigen::Index columns = p.z.size();
-    const double duration_slope = autonomous() ? 0.0 : multiple_ * period_of_excitation(*p.model).second;
-    Matrix A(columns, columns);
-    A.topRows(columns - 1) = derivative(p.r, duration_slope, p);
-    A.row(columns - 1) = along.transpose();
-    const Vector tangent = least_squares(A, Vector(Vector::Unit(columns, columns - 1)));
+    Vector tangent;
+    if (p.solution) {
+        ShootingRow row{along, p.z, p.scale};
+        if (autonomous() && symmetric()) row.z_start(states_) *= 0.5, row.scale(states_) *= 0.5;
+        Shooting shooting(shooting_problem(p));
+        shooting.begin(*p.solution);
+        tangent = shooting.tangent(row);
+    }
+    if (tangent.size() == 0 || !tangent.allFinite()) {
+        const double duration_slope = autonomous() ? 0.0 : multiple_ * period_of_excitation(*p.model).second;
+        Matrix A(columns, columns);
+        A.topRows(columns - 1) = derivative(p.r, duration_slope, p);
+        A.row(columns - 1) = along.transpose();
+        tangent = least_squares(A, Vector(Vector::Unit(columns, columns - 1)));
+    }
     p.tangent = tangent / std::max(tangent.norm(), std::numeric_limits<double>::min());
+}
+
+/// The solution of an orbit from another start, which lies on one of its arcs. Events before it happen one duration
+/// later. Null if there is none.
+std::shared_ptr<const ShootingSolution> BranchProblem::rotated(const OrbitPoint& p, double start) const {
+    if (!p.solution || symmetric()) return nullptr;
+    const ShootingSolution& from = *p.solution;
+    const ShootingMotion& motion = from.motion;
+    const std::size_t count = motion.nodes.size();
+    std::size_t stage = count;
+    Vector all;
+    for (std::size_t k = 0; k < count && stage == count; ++k)
+        for (const integrate::RecordedArc& arc : from.evaluation.stages[k].arcs) {
+            if (!(start > arc.t_begin && start < arc.t_end)) continue;
+            const auto step = std::find_if(arc.steps.begin(), arc.steps.end(),
+                                           [&](const ode::Dense& s) { return s.t_new() >= start; });
+            if (step == arc.steps.end()) continue;
+            all.resize(step->size());
+            step->evaluate(start, all.data());
+            stage = k;
+        }
+    if (stage == count) return nullptr;
+    auto out = std::make_shared<ShootingSolution>();
+    const Vector x = all.head(states_);
+    Vector moved = Vector::Zero(states_);  // of positions that drift: the new start has their old values
+    for (const Eigen::Index j : drifting_) moved(j) = p.z(j) - x(j);
+    Vector drift = Vector::Zero(states_);
+    for (const Eigen::Index j : drifting_) drift(j) = p.r.end(j) - p.z(j);
+    ShootingMotion& to = out->motion;
+    const double shift = autonomous() ? -start : -p.duration * std::floor(start / p.duration);
+    to.t = start + shift;
+    to.duration = motion.duration;
+    to.parameter = motion.parameter;
+    ShootingNode first;
+    first.y = x + moved;
+    first.mode = motion.nodes[stage].mode;
+    out->order.first = first.mode;
+    to.nodes.push_back(std::move(first));
+    std::vector<std::size_t> renamed(from.order.events.size(), 0);
+    const auto add = [&](std::size_t k, double later, const Vector& farther) {
+        const ShootingNode& node = motion.nodes[k];
+        if (node.event == ShootingNode::none) return;
+        const auto event = static_cast<std::size_t>(node.event);
+        renamed[event] = out->order.events.size();
+        ShootingNode copy = node;
+        copy.event = static_cast<int>(out->order.events.size());
+        copy.y += moved + farther;
+        out->order.events.push_back(from.order.events[event]);
+        to.times.push_back(motion.times[event] + later + shift);
+        to.nodes.push_back(std::move(copy));
+    };
+    for (std::size_t k = stage + 1; k < count; ++k) add(k, 0.0, Vector::Zero(states_));
+    for (std::size_t k = 1; k <= stage; ++k) add(k, motion.duration, drift);
+    for (integrate::ScheduledEvent& event : out->order.events) {
+        event.a = event.limit ? renamed[event.a] : 0;
+        event.b = event.limit ? renamed[event.b] : 0;
+        event.c = event.limit ? renamed[event.c] : 0;
+    }
+    out->order.times = to.times;
+    return out;
 }
 
 void BranchProblem::move_start(OrbitPoint& p) {
@@ -346,11 +681,15 @@ void BranchProblem::move_start(OrbitPoint& p) {
     const Vector direction = p.tangent.cwiseProduct(p.scale);
     Vector carried = direction;
     carried.head(states_) = part.slope * direction.head(states_) + part.by_parameter * direction(direction.size() - 1);
-    moved.z.head(states_) = part.end;
+    moved.solution = rotated(p, later);
+    moved.cut_times.clear();
+    moved.cuts.clear();
+    moved.z.head(states_) = moved.solution ? moved.solution->motion.nodes.front().y : part.end;
     for (const Eigen::Index j : drifting_) moved.z(j) = p.z(j);
     moved.t = later;
     // Excited systems: the time only matters up to whole orbits.
     if (!autonomous() && moved.t >= p.duration) moved.t -= p.duration * std::floor(moved.t / p.duration);
+    if (moved.solution) moved.t = moved.solution->motion.t;
     moved.reference = moved.z.head(states_);
     if (autonomous()) {
         moved.t = 0.0;
@@ -391,6 +730,20 @@ OrbitPoint BranchProblem::raw(const trajectory::Trajectory& motion, double param
     return p;
 }
 
+std::optional<OrbitPoint> BranchProblem::first(const trajectory::Trajectory& motion, double parameter) {
+    const OrbitPoint near = raw(motion, parameter);
+    const Vector row = Vector::Unit(near.z.size(), near.z.size() - 1);
+    if (std::optional<OrbitPoint> p = correct_by_map(near, near.z, row, Damping::halve)) return p;
+    const std::string why = failure_;
+    OrbitPoint p = near;
+    if (complete(p, options_.interrupted) && p.solution && is_usable(p, near)) {
+        set_tangent(p, row);
+        return p;
+    }
+    failure_ = why;
+    return std::nullopt;
+}
+
 BranchPoint BranchProblem::describe(const OrbitPoint& p) const {
     BranchPoint out;
     const trajectory::Trajectory& motion = p.r.motion;
@@ -423,7 +776,8 @@ BranchPoint BranchProblem::describe(const OrbitPoint& p) const {
 
 bool BranchProblem::repeats(const OrbitPoint& p) const {
     return autonomous() ||
-           excitation_repeats(ReturnMap(*p.model, options_.orbit.method, options_.interrupted), p.r.motion);
+           excitation_repeats(ReturnMap(*p.model, options_.orbit.method, options_.interrupted), p.r.motion,
+                              options_.orbit.method.atol * (1.0 + growth_of(p.r.slope, p.scale.head(states_))));
 }
 
 }  // namespace saltus::orbit

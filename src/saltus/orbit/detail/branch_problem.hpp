@@ -11,6 +11,7 @@
 #include "saltus/orbit/branch.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/shooting.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
 
 namespace saltus::orbit {
@@ -43,8 +44,14 @@ struct OrbitPoint {
     Vector reference;
     std::vector<Mark> order;
     Multipliers multipliers;
+    /// The orbit as multiple shooting has solved for it, with the times of its events; null if its order of events
+    /// cannot be scheduled. Steps along the branch then keep this order.
+    std::shared_ptr<const ShootingSolution> solution;
+    /// As in StoredOrbit. The solution is that of the motions from the start and from these states.
+    std::vector<double> cut_times;
+    std::vector<Vector> cuts;
 
-    StoredOrbit stored() const { return {t, z, scale, tangent, plane, reference, residual}; }
+    StoredOrbit stored() const { return {t, z, scale, tangent, plane, reference, residual, cut_times, cuts}; }
 
     double parameter() const { return z(z.size() - 1); }
     double slope() const { return tangent(tangent.size() - 1); }  ///< dp/ds, relative to the range
@@ -79,12 +86,29 @@ public:
     bool inadmissible() const { return inadmissible_; }
     /// Whether the reason is that the motion amplifies errors too much: there is no use in other starts.
     bool too_sensitive() const { return too_sensitive_; }
+    /// Whether the reason is that the orbit with the order of events of `near` exists, but violates a law.
+    bool violates() const { return violates_; }
 
     enum class Damping { none, halve };
     /// Newton's method for F(z) = 0 and row·(z − z_start)/scale = 0, from z_start. The phase condition and the scale
-    /// are those of `near`.
+    /// are those of `near`. If `near` has a solution of multiple shooting, then the result has the same order of
+    /// events.
     std::optional<OrbitPoint> correct(const OrbitPoint& near, const Vector& z_start, const Vector& row,
                                       Damping damping = Damping::none);
+    /// The same with the return map: the order of events is whatever the simulation finds.
+    std::optional<OrbitPoint> correct_by_map(const OrbitPoint& near, const Vector& z_start, const Vector& row,
+                                             Damping damping);
+    enum class Laws {
+        obeyed,   ///< the simulation must find the same events
+        ignored,  ///< the orbit may violate laws: there is no motion then
+    };
+    /// The same by multiple shooting, with the order of events of near.solution.
+    std::optional<OrbitPoint> correct_by_events(const OrbitPoint& near, const Vector& z_start, const Vector& row,
+                                                Laws laws);
+    /// What the laws require of an orbit that was found by events.
+    std::vector<StageMargin> margins(const OrbitPoint& point);
+    /// Orders of events next to an orbit at which a law is just fulfilled.
+    std::vector<ShootingSolution> neighbours(const OrbitPoint& point, const StageMargin& margin) const;
 
     /// Sets the tangent of a point, such that its product with `along` is positive.
     void set_tangent(OrbitPoint& point, const Vector& along) const;
@@ -97,8 +121,8 @@ public:
     /// they cannot be.
     OrbitPoint restore(const StoredOrbit& stored);
 
-    /// A point without a solution yet: start, sizes and phase condition of a motion.
-    OrbitPoint raw(const trajectory::Trajectory& motion, double parameter);
+    /// The first point of a branch: a periodic motion that was found at a value of the parameter.
+    std::optional<OrbitPoint> first(const trajectory::Trajectory& motion, double parameter);
 
     /// The model at a value of the parameter. Throws Error if the value is not admissible.
     std::shared_ptr<const model::Model> model_at(double parameter) const;
@@ -119,11 +143,6 @@ private:
     std::pair<double, double> period_of_excitation(const model::Model& model) const;
     /// Whether an orbit without excitation is one with this order of events, passed several times.
     bool passes_several_times(const std::vector<Mark>& order, const OrbitPoint& p) const;
-    /// The sizes, order of events and multipliers of a point whose motion is known.
-    void measure(OrbitPoint& p) const;
-    /// With a symmetry: puts the motion of the whole orbit in the place of that of half of it. False if it does not
-    /// close: the model does not have the symmetry.
-    bool complete_motion(OrbitPoint& p) const;
 
     const model::Description& description_;
     const BranchOptions& options_;
@@ -134,9 +153,18 @@ private:
     Eigen::Index states_ = 0;
     mutable std::shared_ptr<const model::Model> last_;  // the model of the last value of the parameter
     mutable double last_value_ = 0.0;
+    /// A point without a solution yet: start, sizes and phase condition of a motion.
+    OrbitPoint raw(const trajectory::Trajectory& motion, double parameter);
+    ShootingProblem shooting_problem(const OrbitPoint& near) const;
+    bool complete(OrbitPoint& p, const std::function<bool()>& interrupted);
+    bool simulate_solution(const Shooting& solved, const OrbitPoint& near, OrbitPoint& p);
+    bool is_usable(const OrbitPoint& p, const OrbitPoint& near);
+    std::shared_ptr<const ShootingSolution> rotated(const OrbitPoint& p, double start) const;
+
     std::string failure_;
     bool inadmissible_ = false;
     bool too_sensitive_ = false;
+    bool violates_ = false;
 };
 
 }  // namespace saltus::orbit

@@ -24,7 +24,7 @@ constexpr double multiplier_error = 1e-8;
 }  // namespace
 
 std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion) {
-    constexpr int samples_per_part = 2;
+    constexpr int samples_per_part = 1;
     Vector low = vector_of(motion.start), high = low, x = low;
     const auto states = static_cast<int>(x.size());
     for (const trajectory::Arc& arc : motion.arcs)
@@ -95,18 +95,25 @@ std::vector<Eigen::Index> free_positions(const model::Mechanics& model) {
     return list;
 }
 
+std::size_t holding_elements(const trajectory::Trajectory& motion, const trajectory::Arc& arc) {
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < arc.modes.size(); ++k) {
+        const bool slider = motion.elements[k].kind == trajectory::ElementKind::slider;
+        const trajectory::Mode m = arc.modes[k];
+        count += m == trajectory::Mode::open || (slider && m == trajectory::Mode::slip) ? 0 : 1;
+    }
+    return count;
+}
+
 double calm_time(const trajectory::Trajectory& motion) {
     double best = 0.5 * (motion.start.t + motion.end.t), length = 0.0;
-    std::size_t closed = std::numeric_limits<std::size_t>::max();
+    std::size_t fewest = std::numeric_limits<std::size_t>::max();
     for (const trajectory::Arc& arc : motion.arcs) {
         if (arc.steps.empty()) continue;
-        const auto held =
-            static_cast<std::size_t>(std::count_if(arc.modes.begin(), arc.modes.end(), [](trajectory::Mode m) {
-                return m != trajectory::Mode::open && m != trajectory::Mode::slip;
-            }));
+        const std::size_t held = holding_elements(motion, arc);
         const double duration = arc.t_end - arc.t_begin;
-        if (held > closed || (held == closed && duration <= length)) continue;
-        best = 0.5 * (arc.t_begin + arc.t_end), length = duration, closed = held;
+        if (held > fewest || (held == fewest && duration <= length)) continue;
+        best = 0.5 * (arc.t_begin + arc.t_end), length = duration, fewest = held;
     }
     return best;
 }
@@ -152,21 +159,74 @@ Multipliers judged(std::vector<std::complex<double>> values, bool autonomous, do
     return out;
 }
 
-bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& motion) {
-    constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
-    const double duration = motion.end.t - motion.start.t;
-    const trajectory::Trajectory later = map.motion(motion.start.t + duration, vector_of(motion.start), duration);
-    if (later.status != trajectory::Status::completed || later.events.size() != motion.events.size()) return false;
-    const Vector size = sizes(motion);
-    constexpr int samples = 50;
-    for (int k = 0; k <= samples; ++k) {
-        const Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
-        const Vector y = vector_of(later.right(later.sample_time(k, samples)));
-        // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
-        const Eigen::Index n = x.size() / 2;
-        if (((x - y).cwiseAbs().cwiseQuotient(size)).head(n).maxCoeff() > equal) return false;
+Multipliers cyclic_multipliers(const std::vector<Matrix>& maps, const Vector& size, bool autonomous) {
+    const Eigen::Index n = size.size();
+    const auto count = static_cast<Eigen::Index>(maps.size());
+    Matrix cyclic = Matrix::Zero(n * count, n * count);
+    for (Eigen::Index k = 0; k < count; ++k)
+        cyclic.block(((k + 1) % count) * n, k * n, n, n) =
+            size.cwiseInverse().asDiagonal() * maps[static_cast<std::size_t>(k)] * size.asDiagonal();
+    std::vector<std::complex<double>> powers;
+    for (const std::complex<double>& lambda : eigenvalues(cyclic)) {
+        std::complex<double> power = 1.0;
+        for (Eigen::Index k = 0; k < count; ++k) power *= lambda;
+        powers.push_back(power);
     }
-    return (vector_of(later.end) - vector_of(motion.end)).cwiseAbs().cwiseQuotient(size).maxCoeff() <= equal;
+    // Every multiplier appears `count` times. The largest is taken first, with those that are nearest to it.
+    std::vector<std::complex<double>> values;
+    while (!powers.empty()) {
+        const std::complex<double> largest = *std::max_element(
+            powers.begin(), powers.end(), [](const auto& a, const auto& b) { return std::abs(a) < std::abs(b); });
+        std::stable_sort(powers.begin(), powers.end(),
+                         [&](const auto& a, const auto& b) { return std::abs(a - largest) < std::abs(b - largest); });
+        const auto take = std::min(static_cast<std::ptrdiff_t>(count), static_cast<std::ptrdiff_t>(powers.size()));
+        std::complex<double> mean = 0.0;
+        for (auto m = powers.begin(); m != powers.begin() + take; ++m) mean += *m / static_cast<double>(take);
+        if (std::abs(mean.imag()) <= 1e-9 * std::abs(mean)) mean = mean.real();
+        values.push_back(mean);
+        powers.erase(powers.begin(), powers.begin() + take);
+    }
+    return judged(std::move(values), autonomous, 0.0);
+}
+
+double growth_of(const Matrix& slope, const Vector& size) {
+    return (size.cwiseInverse().asDiagonal() * slope * size.asDiagonal()).cwiseAbs().maxCoeff();
+}
+
+// The later motion is computed in pieces that begin and end between events, each from the state that the first motion
+// has there. So errors grow along one piece only, and an unstable orbit does not look like another excitation.
+bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& motion, double error) {
+    constexpr double equal = 1e-7;     // relative to the size of the components; errors of a piece are far below
+    constexpr double shortest = 0.02;  // length of an interval between events with a cut, relative to the duration
+    const double from = motion.start.t, duration = motion.end.t - from;
+    std::vector<double> cuts{from};
+    double last = from;
+    for (const trajectory::Event& e : motion.events) {
+        if (e.t - last > shortest * duration && last > from) cuts.push_back(0.5 * (last + e.t));
+        last = std::max(last, e.t);
+    }
+    cuts.push_back(motion.end.t);
+    constexpr double safety = 10.0;
+    const Vector allowed = (equal * sizes(motion)).array() + safety * error;
+    constexpr int samples = 50;  // of the whole motion
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+        const double begin = cuts[c], length = cuts[c + 1] - begin;
+        const Vector start = vector_of(c == 0 ? motion.start : motion.right(begin));
+        const trajectory::Trajectory later = map.motion(begin + duration, start, length);
+        if (later.status != trajectory::Status::completed) return false;
+        const int count = std::max(2, static_cast<int>(std::ceil(samples * length / duration)));
+        for (int k = 0; k <= count; ++k) {
+            const double t = later.sample_time(k, count);
+            const Vector x = vector_of(motion.right(std::clamp(t - duration, from, motion.end.t)));
+            const Vector y = vector_of(later.right(t));
+            // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
+            const Eigen::Index n = x.size() / 2;
+            if (((x - y).cwiseAbs() - allowed).head(n).maxCoeff() > 0.0) return false;
+        }
+        const Vector end = vector_of(c + 2 == cuts.size() ? motion.end : motion.right(cuts[c + 1]));
+        if (((vector_of(later.end) - end).cwiseAbs() - allowed).maxCoeff() > 0.0) return false;
+    }
+    return true;
 }
 
 }  // namespace saltus::orbit

@@ -30,13 +30,20 @@ Vector sizes(const trajectory::Trajectory& motion);
 /// position. Without formulas there are none.
 std::vector<Eigen::Index> free_positions(const model::Mechanics& model);
 
-/// Where the motion is in its simplest mode: the middle of the longest arc with the fewest closed elements. Derivatives
-/// by the state exist there.
+/// The number of elements that hold something on an arc of a motion: closed contacts, constraints, locked clutches, and
+/// sliders that stick.
+std::size_t holding_elements(const trajectory::Trajectory& motion, const trajectory::Arc& arc);
+
+/// Where the motion is in its simplest mode: the middle of the longest arc with the fewest elements that hold.
+/// Derivatives by the state exist there.
 double calm_time(const trajectory::Trajectory& motion);
 
 /// Whether the only direction without a derivative is the one that leaves the only closed contact. Disturbances in that
 /// direction are not admissible: the map loses rank exactly, and the multiplier is 0.
 bool leaves_one_contact(const Return& r);
+
+/// The largest entry of a derivative in the sizes of the components: rounding of the start grows by this factor.
+double growth_of(const Matrix& slope, const Vector& size);
 
 /// Eigenvalues of the derivative of a return map, and what they say.
 struct Multipliers {
@@ -47,12 +54,17 @@ struct Multipliers {
     bool undecided = false;                    ///< one is nearer to the circle than its error
 };
 Multipliers multipliers_of(const Matrix& slope, bool autonomous);
+/// Multipliers of the product of the derivatives of several parts of an orbit. They are the K-th powers of the
+/// eigenvalues of the cyclic matrix of the K derivatives, whose entries are of moderate size, so that small multipliers
+/// are as accurate as large ones.
+Multipliers cyclic_multipliers(const std::vector<Matrix>& maps, const Vector& size, bool autonomous);
 /// What eigenvalues say that are already known. Their error grows with the largest one by the factor `error_growth`: 1
 /// if they are those of one matrix, 0 if each has its own relative accuracy.
 Multipliers judged(std::vector<std::complex<double>> values, bool autonomous, double error_growth);
 
 /// Whether an excited motion of this duration is repeated by the one that starts at the same state one duration later:
-/// otherwise the excitation has another period.
-bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& motion);
+/// otherwise the excitation has another period. `error` is the absolute error of the motion, which matters if the orbit
+/// is small.
+bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& motion, double error);
 
 }  // namespace saltus::orbit

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/integrate/section_passages.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/quantities/state_expression.hpp"
@@ -89,12 +90,20 @@ ReturnMap::ReturnMap(const model::Model& model, const integrate::EventDriven& me
     parameter_ = parameter;
 }
 
-trajectory::Trajectory ReturnMap::motion(double t, const Vector& x, double duration) const {
+integrate::Options ReturnMap::options_of(double t, const Vector& x, double duration) const {
     integrate::Options options;
     options.start = state_of(t, x);
     options.t_end = t + duration;
     options.interrupted = interrupted_;
-    return integrate::simulate(model_, method_, options);
+    return options;
+}
+
+trajectory::Trajectory ReturnMap::motion(double t, const Vector& x, double duration) const {
+    return integrate::simulate(model_, method_, options_of(t, x, duration));
+}
+
+integrate::RecordedMotion ReturnMap::recorded(double t, const Vector& x, double duration) const {
+    return integrate::simulate_recorded(model_, method_, options_of(t, x, duration));
 }
 
 Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
@@ -142,32 +151,70 @@ PhaseCondition section_of(const model::Model& model, const std::string& expressi
         const auto n = static_cast<std::size_t>(x.size() / 2);
         return e.value(0.0, {x.data(), n}, {x.data() + n, n});
     };
-    return {[=](const Vector& x) { return value(*plain, x); },
-            [=](const Vector& x) {
-                value(*exact, x);
-                return Vector(Eigen::Map<const Vector>(exact->gradient().data() + 1, x.size()));
-            }};
+    PhaseCondition out;
+    out.value = [=](const Vector& x) { return value(*plain, x); };
+    out.gradient = [=](const Vector& x) {
+        value(*exact, x);
+        return Vector(Eigen::Map<const Vector>(exact->gradient().data() + 1, x.size()));
+    };
+    return out;
 }
 
 PhaseCondition plane_across(const Vector& x, const Vector& rate) {
     const double length = rate.norm();
-    const Vector normal = length > 0.0 ? Vector(rate / length) : Vector(Vector::Zero(x.size()));
-    return {[=](const Vector& y) { return normal.dot(y - x); }, [=](const Vector&) { return Vector(normal); }};
+    return plane_through(x, length > 0.0 ? Vector(rate / length) : Vector(Vector::Zero(x.size())));
+}
+
+PhaseCondition plane_through(const Vector& x, const Vector& normal) {
+    PhaseCondition out;
+    out.value = [=](const Vector& y) { return normal.dot(y - x); };
+    out.gradient = [=](const Vector&) { return Vector(normal); };
+    return out;
+}
+
+PhaseCondition level_across(const Vector& x, const Vector& rate, const Vector& size) {
+    PhaseCondition out;
+    rate.cwiseAbs().cwiseQuotient(size).maxCoeff(&out.component);
+    const Eigen::Index i = out.component, count = x.size();
+    out.sign = rate(i) < 0.0 ? -1.0 : 1.0;
+    out.level = x(i);
+    out.value = [i, sign = out.sign, level = out.level](const Vector& y) { return sign * (y(i) - level); };
+    out.gradient = [i, sign = out.sign, count](const Vector&) { return Vector(sign * Vector::Unit(count, i)); };
+    return out;
 }
 
 std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::Index n, const PhaseCondition& section) {
     std::vector<Passage> list;
-    Vector point(2 * n);
-    const auto state = [&](std::span<const double> x) -> const Vector& {
-        std::copy(x.begin(), x.end(), point.data());
-        return point;
-    };
-    integrate::section_passages(
-        arcs, static_cast<std::size_t>(n), [&](std::span<const double> x) { return section.value(state(x)); },
-        [&](double t, std::span<const double> x) {
-            list.push_back({t, state(x)});
+    Vector x(2 * n);
+    integrate::section_passages_on_steps(
+        arcs, static_cast<std::size_t>(n),
+        [&](const ode::Dense& step, double t) {
+            if (section.component >= 0)
+                return section.sign * (step.component(static_cast<int>(section.component), t) - section.level);
+            step.evaluate(t, x.data(), static_cast<int>(2 * n));
+            return section.value(x);
+        },
+        [&](double t, std::span<const double> at) {
+            list.push_back({t, Eigen::Map<const Vector>(at.data(), 2 * n)});
         });
     return list;
+}
+
+PhaseCondition exchanged(const PhaseCondition& section) {
+    PhaseCondition out;
+    out.value = [value = section.value](const Vector& x) { return -value(x); };
+    out.gradient = [gradient = section.gradient](const Vector& x) { return Vector(-gradient(x)); };
+    return out;
+}
+
+std::string passes_too_seldom(std::size_t count, std::size_t needed, std::size_t downwards, double time) {
+    const auto times = [](std::size_t n) { return n == 1 ? std::string("once") : std::to_string(n) + " times"; };
+    std::string text = "the motion passes the section " + times(count) + " upwards within " + number_text(time) +
+                       " s; " + std::to_string(needed) + " passages are needed";
+    if (downwards >= needed)
+        text += "; it passes it downwards " + times(downwards) +
+                ": exchange the sides of the section, as in \"0 = x\" instead of \"x = 0\"";
+    return text;
 }
 
 std::vector<Passage> last_passages(const trajectory::Trajectory& motion, const PhaseCondition& section,

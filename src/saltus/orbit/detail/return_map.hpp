@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "saltus/base/linalg.hpp"
+#include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/trajectory/trajectory.hpp"
@@ -39,8 +40,12 @@ public:
     Return operator()(double t, const Vector& x, double duration) const;
     /// The motion alone.
     trajectory::Trajectory motion(double t, const Vector& x, double duration) const;
+    /// The motion with what its derivatives need.
+    integrate::RecordedMotion recorded(double t, const Vector& x, double duration) const;
 
 private:
+    integrate::Options options_of(double t, const Vector& x, double duration) const;
+
     const model::Model& model_;
     integrate::EventDriven method_;
     std::function<bool()> interrupted_;
@@ -60,24 +65,37 @@ Vector rate_at(const trajectory::Trajectory& motion, double t);
 struct PhaseCondition {
     std::function<double(const Vector& x)> value;
     std::function<Vector(const Vector& x)> gradient;
+    Eigen::Index component = -1;  ///< s = sign·(x_component − level) if this is not -1; passages are then found faster
+    double sign = 1.0, level = 0.0;
 };
 
 /// The condition of an expression of the state.
 PhaseCondition section_of(const model::Model& model, const std::string& expression);
-/// The plane through x across the direction of the motion there.
+/// The plane normal·(y − x) = 0, and that across the direction of the motion at x.
+PhaseCondition plane_through(const Vector& x, const Vector& normal);
 PhaseCondition plane_across(const Vector& x, const Vector& rate);
+
+/// The plane x_i = const through x that the motion passes most directly: that of the component whose rate is largest
+/// relative to its size.
+PhaseCondition level_across(const Vector& x, const Vector& rate, const Vector& size);
 
 /// A passage of a motion through the section, upwards.
 struct Passage {
     double t = 0.0;
     Vector x;
 };
-/// All passages of a motion. Each step is sampled, and passages are located by bisection.
+/// All passages of a motion (integrate/section_passages.hpp).
 std::vector<Passage> passages(const std::vector<trajectory::Arc>& arcs, Eigen::Index coordinates,
                               const PhaseCondition& section);
 inline std::vector<Passage> passages(const trajectory::Trajectory& motion, const PhaseCondition& section) {
     return passages(motion.arcs, static_cast<Eigen::Index>(motion.coordinates.size()), section);
 }
+
+/// How often a motion passes a section upwards within a time, in words, if that is not often enough: `count` of
+/// `needed` passages. Says so if the motion passes it downwards often enough.
+std::string passes_too_seldom(std::size_t count, std::size_t needed, std::size_t downwards, double time);
+/// The section with its sides exchanged: passages upwards are those downwards of the other.
+PhaseCondition exchanged(const PhaseCondition& section);
 
 /// The last `count` passages of a motion; fewer if there are not as many.
 std::vector<Passage> last_passages(const trajectory::Trajectory& motion, const PhaseCondition& section,

@@ -176,6 +176,14 @@ private:
     const SpecialSeed& seed_;
 };
 
+/// A point whose solution is evaluated anew: it belongs to another value of the second parameter.
+OrbitPoint without_evaluation(OrbitPoint p) {
+    if (p.solution)
+        p.solution =
+            std::make_shared<const ShootingSolution>(ShootingSolution{p.solution->order, p.solution->motion, {}});
+    return p;
+}
+
 /// The options of the first parameter's branch at a value of the second.
 BranchOptions options_at(const BranchOptions& options, double second) {
     BranchOptions out = options;
@@ -193,7 +201,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
     const double range = options.second_to - options.second_from;
     std::string reasons[2];
     for (const int direction : {-1, 1}) {
-        OrbitPoint last = seed.point;
+        OrbitPoint last = without_evaluation(seed.point);
         double value = options.second_start, h = curve_step * range;
         std::optional<std::pair<Vector, double>> before;  // z and the second parameter of the point before, same start
         std::string& reason = reasons[direction < 0 ? 0 : 1];
@@ -232,6 +240,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
                     before = {last.z, value};
                     last = std::move(found->orbit);
                     problem.move_start(last);
+                    last = without_evaluation(std::move(last));
                     if (last.t != t) before.reset();
                     value = next;
                     h = std::min(1.5 * h, curve_step * range);

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/decompositions.hpp"
+#include "saltus/base/linalg.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
@@ -170,6 +172,40 @@ void CombinationSearch::describe_region(const RestPoint& seed, const Matrix& T) 
     add(std::move(set));
 }
 
+/// Newton's method for a point near p at which coordinate i has an extremum on the manifold: the projection of its unit
+/// vector onto the tangents vanishes there. Sequential linear programs come close to such points, but slowly, because
+/// nothing but the curvature ends their steps. False, with p as it was, if there is none.
+bool CombinationSearch::reach_turning_point(RestPoint& p, Index i) {
+    constexpr int max_rounds = 8;
+    constexpr double difference = 1e-5, steady_slope = 1e-7, longest_step = 0.05, parallel = 1e-9;
+    const Vector unit = manifold_.unit(p.q);
+    const auto basis = [&](const RestPoint& at) {
+        return orthonormal_range(unit.cwiseInverse().asDiagonal() * manifold_.tangent(at), parallel);
+    };
+    RestPoint at = p;
+    for (int round = 0; round < max_rounds && !manifold_.must_stop(); ++round) {
+        const Matrix T = basis(at);
+        const Vector slope = T.row(i).transpose();
+        if (slope.norm() <= steady_slope) {
+            p = at;
+            return true;
+        }
+        Matrix change(T.cols(), T.cols());
+        for (Index j = 0; j < T.cols(); ++j) {
+            RestPoint beside = manifold_.at(at.q + difference * T.col(j).cwiseProduct(unit));
+            if (!manifold_.correct(beside)) return false;
+            const Matrix other = basis(beside);
+            if (other.cols() != T.cols()) return false;
+            change.col(j) = (T.transpose() * (other * other.row(i).transpose()) - slope) / difference;
+        }
+        const Vector step = -least_squares(change, slope, parallel);
+        if (!step.allFinite() || step.norm() > longest_step) return false;
+        at = manifold_.at(at.q + (T * step).cwiseProduct(unit));
+        if (!manifold_.correct(at)) return false;
+    }
+    return false;
+}
+
 void CombinationSearch::extend_region(EquilibriumSet& set, const Cover& c, const Vector& from, Index i) {
     for (const double side : {1.0, -1.0}) {
         const auto outermost =
@@ -179,13 +215,14 @@ void CombinationSearch::extend_region(EquilibriumSet& set, const Cover& c, const
         double end = (*outermost)(i);
         const Vector outward = side * Vector::Unit(manifold_.size(), i);
         const bool settled = manifold_.settle(p, outward, extent_options);
+        // An extremum of the coordinate in the interior of the set (the bottom of a bowl) is no boundary point.
+        const bool interior = settled && manifold_.depth(p.q) > significant_depth;
+        const bool found = interior ? reach_turning_point(p, i) : settled;
         if (settled && side * p.q(i) < side * end) {
             end = p.q(i);
-            // An extremum of the coordinate in the interior of the set (the bottom of a bowl) is no boundary point.
-            if (manifold_.depth(p.q) <= significant_depth) set.boundary.push_back(p.q);
-        } else if (!settled) {
-            set.tolerance = std::max(set.tolerance, set.spacing);
+            if (!interior) set.boundary.push_back(p.q);
         }
+        if (!found) set.tolerance = std::max(set.tolerance, set.spacing);
         if (c.endless[static_cast<std::size_t>(i)] != 0 && std::abs(end - from(i)) > far_away) {
             end = -side * infinity;
             set.unbounded = true;

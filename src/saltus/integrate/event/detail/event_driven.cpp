@@ -207,7 +207,9 @@ void EventRun::fail_without_distribution() {
 /// x_ are the time and state of the change.
 ArcEnd EventRun::arc() {
     begin_arc();
-    if (mode_kept_)
+    if (settings_.scheduled)
+        watcher_.begin_without_watches();
+    else if (mode_kept_)
         watcher_.begin_again(t_, x_.data());
     else
         watcher_.begin(t_, x_.data());
@@ -219,7 +221,7 @@ ArcEnd EventRun::arc() {
         fail_without_distribution();
         return ArcEnd::finished;
     }
-    if (stays_at_rest()) {
+    if (!settings_.scheduled && stays_at_rest()) {
         rest_until_end();
         return ArcEnd::finished;
     }
@@ -502,6 +504,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
 /// Whether all reactions lie in the sets of their laws. If not, then the mode is not valid although no event has ended
 /// it, and the run fails.
 bool EventRun::reactions_are_admissible(double t, const double* x) {
+    if (settings_.scheduled) return true;
     const Watcher::Inadmissible worst = watcher_.worst_reaction(t, x);
     if (!(worst.excess > Thresholds::inadmissible_force)) return true;
     fail("the reaction of " + out_.elements[ix(worst.element)].name + " lies outside the set of its law by " +

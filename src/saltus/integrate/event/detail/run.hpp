@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "saltus/integrate/event/detail/run_tools.hpp"
 #include "saltus/integrate/event/detail/step_enclosure.hpp"
 #include "saltus/integrate/event/recording.hpp"
+#include "saltus/integrate/event/scheduled.hpp"
 #include "saltus/integrate/mode/linearised.hpp"
 #include "saltus/integrate/mode/sparse_stages.hpp"
 #include "saltus/integrate/resume.hpp"
@@ -36,6 +38,8 @@ struct RunSettings {
     double contact_tolerance;  ///< residual of contact problems
     long max_events;
     bool record;  ///< keep everything that derivatives of the motion need (RecordedMotion)
+    /// The run follows given modes up to given times and looks for no events (scheduled.hpp).
+    bool scheduled = false;
 };
 
 /// Why a smooth arc ended.
@@ -82,7 +86,27 @@ public:
     /// After `run`.
     ResumePoint take_resume_point() { return std::move(resume_); }
 
+    // Instead of `run`, with RunSettings::scheduled (run_schedule.cpp).
+    /// Begins a motion of this length.
+    void begin_schedule(double from, std::span<const double> x);
+    /// Makes the changes of an event at the state x at t, which becomes the state after it. False if they are not
+    /// possible.
+    bool apply(const ScheduledEvent& event, double t, std::span<const double> x, std::vector<RecordedChange>& changes);
+    /// Begins in a mode at the state x at t, which is moved onto the equations of the mode.
+    bool enter(const SystemMode& mode, double t, std::span<const double> x);
+    /// Follows the mode in force up to the time `end`.
+    bool follow(double end, std::vector<RecordedArc>& arcs);
+    /// The impact of an open contact of a mode that approaches its obstacle with the velocity `approach`, at the
+    /// state x at t. False if there is none.
+    bool graze(int contact, const SystemMode& mode, double t, std::span<const double> x, double approach,
+               RecordedChange& out);
+    std::span<const double> state() const { return x_; }  ///< (q, u, work)
+    const std::string& reason() const { return out_.reason; }
+
 private:
+    bool strike_as(const RecordedImpact& like, RecordedImpact& out);
+    bool strike_as_decided(const RecordedImpact& like, RecordedImpact& out);
+
     // The run (event_driven.cpp).
     void start_at(const trajectory::State& state);
     ArcEnd arc();

@@ -194,9 +194,11 @@ bool EventRun::reach_near_event() {
     const int most = static_cast<int>(worthwhile * mode_order_);
     for (int least_order = 0;;) {
         if (series_.exact()) return false;
-        const double reach = beyond * watcher_.estimate(series_);
+        // The time of the next event is known if it is given.
+        const double reach = settings_.scheduled ? remaining : beyond * watcher_.estimate(series_);
         if (reach >= remaining && reach < infinity && !ends_at_sample()) end_matters();
-        if (!(reach < remaining) || !(reach < settings_.max_step) || !(reach > shortest * std::max(1.0, std::abs(t_))))
+        if ((!(reach < remaining) && !settings_.scheduled) || !(reach < settings_.max_step) ||
+            !(reach > shortest * std::max(1.0, std::abs(t_))))
             return false;
         SeriesDecay& decay = series_.decay();
         if (!decay.known()) learn_from_step(series_.step_length(tolerances_, series_.order()), series_.order());
@@ -244,7 +246,7 @@ bool EventRun::find_near_event() {
 
 EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     if (!expand_series()) {
-        if (series_.release().empty() || t_ == arc_began_) return SeriesStep::impossible;
+        if (settings_.scheduled || series_.release().empty() || t_ == arc_began_) return SeriesStep::impossible;
         stop_at_release();
         return SeriesStep::event;
     }
@@ -255,7 +257,14 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (d_.redundant()) return SeriesStep::redundant;
     }
     if (near_reach_ > 0.0) {
-        if (find_near_event()) return SeriesStep::event;
+        if (settings_.scheduled) {
+            if (series_.proved(near_reach_, tolerances_)) {
+                accept_series_step(near_reach_, stretch_end());
+                return SeriesStep::finished;
+            }
+        } else if (find_near_event()) {
+            return SeriesStep::event;
+        }
         if (!series_.extend(mode_order_)) return SeriesStep::impossible;
     }
     const double wish = series_.step_length(tolerances_, series_.linear() ? linear_order_ : mode_order_),

@@ -103,6 +103,12 @@ ArcFlow::ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_
       tolerance_(local_share * tolerance),
       floor_{size_q, size_u} {}
 
+void ArcFlow::set_tolerance(double tolerance) {
+    constexpr double negligible_part = 0.1;  // of the tolerance: terms of the motion that are left out
+    tolerance_ = local_share * tolerance;
+    series_.negligible_term = std::max(negligible_term_ratio, negligible_part * tolerance);
+}
+
 bool ArcFlow::collocates(const integrate::RecordedArc& arc) const {
     return n_ <= (arc.implicit ? max_stiff_coordinates : max_collocated_coordinates);
 }

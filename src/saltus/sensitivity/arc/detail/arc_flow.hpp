@@ -39,6 +39,9 @@ public:
     /// bounds of this largest derivative for positions and velocities.
     ArcFlow(Tangent& tangent, double tolerance, double size_q, double size_u, Use use = Use::both_ways);
 
+    /// Sets the tolerance of the arcs that follow.
+    void set_tolerance(double tolerance);
+
     /// Carries the probe and the directions (one per row, columns of Tangent) from the beginning of an arc to its end.
     /// If `at` is given then it is called at the ends of all recorded steps, with `directions` up to date. Returns
     /// false if the equations cannot be evaluated, or if no step is short enough for the tolerance.
@@ -93,7 +96,7 @@ private:
     bool sparse_arc_ = false;          // the steps of the present arc have sparse matrices
     const Use use_;
     const int n_;
-    const double tolerance_;
+    double tolerance_;
     const double floor_[2];    // lower bounds of scale_, for positions and velocities
     std::vector<Step> steps_;  // of the present arc
     Bundle probe_, directions_, all_;

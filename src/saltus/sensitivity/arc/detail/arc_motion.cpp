@@ -7,10 +7,7 @@
 
 namespace saltus::sensitivity {
 
-int significant_order(const ode::Dense& step, int n) {
-    // Terms below this part of the size of the motion do not matter. They change a derivative by less than its
-    // tolerance.
-    constexpr double negligible_term_ratio = 1e-12;
+int significant_order(const ode::Dense& step, int n, double negligible_ratio) {
     // The size of the motion is the largest term of its first orders.
     constexpr int orders_of_scale = 3;
     const int order = step.terms() - 2;
@@ -21,7 +18,7 @@ int significant_order(const ode::Dense& step, int n) {
             double& largest = size[i < n ? 0 : 1];
             largest = std::max(largest, std::abs(c[k * step.size() + i]));
         }
-    const double negligible[2] = {negligible_term_ratio * size[0], negligible_term_ratio * size[1]};
+    const double negligible[2] = {negligible_ratio * size[0], negligible_ratio * size[1]};
     int k = order;
     for (; k > 0; --k)
         for (int i = 0; i < 2 * n; ++i)

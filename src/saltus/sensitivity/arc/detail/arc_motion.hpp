@@ -18,8 +18,9 @@ inline double straight_from(const integrate::RecordedArc& arc) {
 }
 
 /// The highest order of a step of the form `series` whose term matters for positions or velocities: n coordinates, n
-/// velocities, others. Terms of higher orders are below 1e-12 of the size of the motion.
-int significant_order(const ode::Dense& step, int n);
+/// velocities, others. Terms of higher orders are below `negligible` times the size of the motion.
+inline constexpr double negligible_term_ratio = 1e-12;
+int significant_order(const ode::Dense& step, int n, double negligible = negligible_term_ratio);
 
 /// The linearised equations along a recorded arc. Times may be visited in any order.
 class ArcMotion {

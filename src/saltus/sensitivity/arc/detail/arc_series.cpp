@@ -121,6 +121,7 @@ bool ArcSeries::covers(std::size_t step) const {
 
 bool ArcSeries::begin(const RecordedArc& arc) {
     arc_ = &arc;
+    written_.arc = read_.arc = nullptr;
     if (symbolic_ == nullptr || arc.steps.empty() || x_.dynamics.redundant()) return false;
     if (arc.steps.front().form() != ode::Dense::Form::series) return false;
     if (now_ != nullptr && arc.mode == mode_) return true;
@@ -193,6 +194,10 @@ bool ArcSeries::collect_forces(const RecordedArc& arc) {
 
 /// Finds the recorded polynomials around the time t, and how many of their orders matter.
 void ArcSeries::read_motion(std::size_t step, double t) {
+    if (read_.arc == arc_ && read_.equations == now_ && read_.step == step && read_.t == t &&
+        read_.negligible == negligible_term)
+        return;
+    read_ = {arc_, now_, step, t, negligible_term};
     const ode::Dense& motion = arc_->steps[step];
     per_length_ = 1.0 / (motion.t_new() - motion.t_old());
     motion_order_ = motion.terms() - 2;
@@ -201,11 +206,23 @@ void ArcSeries::read_motion(std::size_t step, double t) {
         reaction_order_ = arc_->reactions[step].terms() - 2;
         reactions_ = coefficients(arc_->reactions[step], t, shifted_reactions_);
     }
-    significant_order_ = significant_order(motion, n_);
+    significant_order_ = significant_order(motion, n_, negligible_term);
 }
 
-/// Writes all orders of the motion to the variables of the tape.
-void ArcSeries::write_motion() {
+/// Writes all orders of the motion to the variables of the tape. Other directions from the same time of the same step
+/// find them there, but for order 0, which other functions use (write_state, holds_at_end).
+void ArcSeries::write_motion(std::size_t step, double t) {
+    if (written_.arc == arc_ && written_.equations == now_ && written_.step == step && written_.t == t &&
+        written_order_ > 0) {
+        for (std::size_t i = 0; i < ix(n_); ++i) {
+            now_->q[i][0] = motion_[i];
+            now_->u[i][0] = motion_[ix(n_) + i];
+            now_->a[i][0] = now_->u[i][1];
+        }
+        for (std::size_t r = 0; r < now_->lambda.size(); ++r) now_->lambda[r][0] = reactions_[r];
+        return;
+    }
+    written_ = {arc_, now_, step, t, negligible_term};
     const auto n = ix(n_), width = 2 * n + 1, rows = now_->lambda.size();
     const int last = std::min(std::max(motion_order_, rows > 0 ? reaction_order_ : 0), max_order - 1);
     double power[max_order + 1];  // of 1/(length of the recorded step)
@@ -235,6 +252,7 @@ void ArcSeries::write_motion() {
 
 /// The motion has no terms of order k.
 void ArcSeries::write_no_motion(int k) {
+    written_.arc = nullptr;
     for (const std::span<double*> part : {now_->q, now_->u, now_->a, now_->lambda})
         for (double* const c : part) c[k] = 0.0;
 }
@@ -285,7 +303,7 @@ bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd
         read_motion(step, t);
         if (now_->program->tape.switch_count() > 0) choose_sides(step, t + 0.5 * (end - t));
         double h = end - t;
-        const int order = expand(t, h, direction, allowed);
+        const int order = expand(step, t, h, direction, allowed);
         if (order == 0 || (h < end - t && h < shortest)) return false;
         for (int i = 0; i < n_; ++i) {
             direction(1 + i) = value_at(now_->dq[ix(i)], order, h);
@@ -299,7 +317,7 @@ bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd
 
 /// Expands the direction at t. Returns the order, 0 if some coefficient does not exist. The step h is shortened if the
 /// highest order does not suffice for it.
-int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed) {
+int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed) {
     ++evaluations;
     for (int i = 0; i < n_; ++i) {
         now_->dq[ix(i)][0] = from(1 + i);
@@ -307,7 +325,7 @@ int ArcSeries::expand(double t, double& h, const Eigen::RowVectorXd& from, Allow
     }
     now_->series.begin(t);
     double error_before = std::numeric_limits<double>::infinity(), power = 1.0;
-    write_motion();
+    write_motion(step, t);
     for (int k = 0; k < max_order; ++k) {
         if (k > written_order_) write_no_motion(k);
         now_->series.evaluate_order(k);

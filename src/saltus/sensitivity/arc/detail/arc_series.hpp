@@ -7,6 +7,7 @@
 
 #include "saltus/expr/series/series_tape.hpp"
 #include "saltus/model/systems/tangent_program.hpp"
+#include "saltus/sensitivity/arc/detail/arc_motion.hpp"
 #include "saltus/sensitivity/detail/tangent.hpp"
 
 namespace saltus::sensitivity {
@@ -43,6 +44,9 @@ public:
     bool carry(std::size_t step, double t, double end, Eigen::RowVectorXd& direction, Allowed allowed);
 
     long evaluations = 0;  ///< expansions so far
+    /// Terms of the motion below this part of its size do not matter: they change a derivative by less than its
+    /// tolerance.
+    double negligible_term = negligible_term_ratio;
 
 private:
     static constexpr int max_order = 30;  // of the direction
@@ -79,13 +83,13 @@ private:
     bool collect_forces(const integrate::RecordedArc& arc);
     void prepare(const Eigen::RowVectorXd& direction);
     void read_motion(std::size_t step, double t);
-    void write_motion();
+    void write_motion(std::size_t step, double t);
     void write_no_motion(int k);
     void write_state(const ode::Dense& step, double t);
     bool holds_at_end(std::size_t step, double t, double h, int orders, const Eigen::RowVectorXd& direction,
                       Allowed allowed);
     void choose_sides(std::size_t step, double middle);
-    int expand(double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
+    int expand(std::size_t step, double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
     bool invert();
     /// Order k of component r of y. Lower orders follow it, so that Σ s_j y_{k−j} runs through memory in one direction.
     double* order(int k, std::size_t r) { return y_.data() + r * max_order + (max_order - 1 - k); }
@@ -108,8 +112,17 @@ private:
     int motion_order_ = 0, reaction_order_ = 0;
     int significant_order_ = 0;  // the highest order of the motion whose term matters
     int written_order_ = 0;      // the highest order that write_motion has written
-    double per_length_ = 0.0;    // 1/(length of the recorded step)
-    bool is_prepared_ = false;   // the tape has the parameters of the mode, and the variations varied_
+    /// A place of the recorded motion; `arc` is null if there is none.
+    struct Place {
+        const integrate::RecordedArc* arc = nullptr;
+        const Equations* equations = nullptr;
+        std::size_t step = 0;
+        double t = 0.0, negligible = 0.0;
+    };
+    Place read_;                // of read_motion
+    Place written_;             // of write_motion, if nothing but order 0 has changed since
+    double per_length_ = 0.0;   // 1/(length of the recorded step)
+    bool is_prepared_ = false;  // the tape has the parameters of the mode, and the variations varied_
     std::vector<double> inputs_, varied_;
     std::vector<double> y_, right_, end_, elimination_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "saltus/base/index.hpp"
@@ -17,6 +18,7 @@ using impact::ImpactLaw;
 using integrate::ElementLayout;
 using integrate::FrictionPart;
 using integrate::RecordedImpact;
+using integrate::RowDecision;
 using model::Function;
 using solvers::LawKind;
 using trajectory::ElementKind;
@@ -180,7 +182,8 @@ private:
                 const int row = impact_.rows[ix(k)];
                 if (row != element.rows.normal) {
                     if (c.e_t != model::no_coefficient) de.row(k) = coefficient_.row(c.e_t);
-                } else if (e(k) > 0.0 || before_.gamma(row) < 0.0) {
+                } else if (decided(k) ? *decided(k) == RowDecision::restitutes
+                                      : e(k) > 0.0 || before_.gamma(row) < 0.0) {
                     if (c.c != model::no_coefficient) {
                         if (e(k) > 0.0)
                             de.row(k) = before_.gamma(row) * coefficient_.row(c.c) +
@@ -306,6 +309,12 @@ private:
         s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_impact_divisor);
     }
 
+    /// What row k of the impact does if that is given; otherwise its impulse and velocity tell.
+    std::optional<RowDecision> decided(Eigen::Index k) const {
+        if (impact_.decided.empty()) return {};
+        return impact_.decided[ix(k)];
+    }
+
     /// The equations of one block: a normal row with its friction, a constraint, or a slider.
     void add_block(std::size_t b, const Prescribed& prescribed, PhaseSystem& s) {
         const Eigen::Index k0 = impact_.start[b];
@@ -322,8 +331,8 @@ private:
             return;
         }
         const bool held = !prescribed.held.empty() && prescribed.held[b] != 0;
-        const bool presses = s.Lambda(k0) > s.zero_Lambda;
-        const bool edge = !held && !presses && std::abs(s.xi(k0)) <= s.zero_xi;
+        const bool presses = decided(k0) ? *decided(k0) != RowDecision::separates : s.Lambda(k0) > s.zero_Lambda;
+        const bool edge = !decided(k0) && !held && !presses && std::abs(s.xi(k0)) <= s.zero_xi;
         if (held) {
             s.S(k0, k0) = 1.0;
             s.right.row(k0) = prescribed.change.row(k0) / s.unit;
@@ -364,6 +373,16 @@ private:
         const int size = part.size;
         const Eigen::Index k0 = f.first;
         const double load = f.sign * s.Lambda(f.normal), speed = s.xi.segment(k0, size).norm();
+        if (const std::optional<RowDecision> given = decided(k0)) {
+            for (int i = 0; i < size; ++i) {
+                if (*given == RowDecision::holds)
+                    s.keep_at_rest(k0 + i);
+                else if (*given == RowDecision::separates)
+                    s.keep_without_impulse(k0 + i);
+            }
+            if (*given == RowDecision::holds || *given == RowDecision::separates) return;
+            return add_slip(f, {*given == RowDecision::slips_up ? 1.0 : -1.0, 0.0, 0.0}, s);
+        }
         if (speed <= s.zero_xi && !part.frictionless()) {
             for (int i = 0; i < size; ++i) {
                 s.keep_at_rest(k0 + i);
@@ -378,7 +397,17 @@ private:
         }
         integrate::SlipDirection direction{};
         for (int i = 0; i < size; ++i) direction[ix(i)] = s.xi(k0 + i) / speed;
-        const Vector slip = s.xi.segment(k0, size);
+        add_slip(f, direction, s);
+    }
+
+    /// The rows of friction that slips in a direction.
+    void add_slip(const FrictionRows& f, const integrate::SlipDirection& direction, PhaseSystem& s) const {
+        const FrictionPart& part = d_.parts()[ix(f.part)];
+        const int size = part.size;
+        const Eigen::Index k0 = f.first;
+        const double load = f.sign * s.Lambda(f.normal);
+        // Along a line the direction alone matters. It may be given against the velocity.
+        const Vector slip = size == 1 ? Vector::Constant(1, direction[0]) : Vector(s.xi.segment(k0, size));
         double gradient[3];
         d_.slip_gradient(part, direction, slip.data(), gradient);
         const Matrix change =
@@ -555,7 +584,8 @@ namespace {
 bool strikes_alone(const Tangent& tangent, const RecordedImpact& impact) {
     if (impact.owner.size() != 1 || impact.law != ImpactLaw::newton || impact.jam || impact.repaired) return false;
     const ElementLayout& e = tangent.dynamics.elements()[ix(impact.owner[0])];
-    if (e.rows.kind != ElementKind::contact || impact.rows[0] != e.rows.normal || !(impact.Lambda[0] > 0.0) ||
+    if (e.rows.kind != ElementKind::contact || impact.rows[0] != e.rows.normal ||
+        !(impact.decided.empty() ? impact.Lambda[0] > 0.0 : impact.decided[0] == RowDecision::restitutes) ||
         tangent.model().contacts[ix(e.rows.index)].c != model::no_coefficient)
         return false;
     if (impact.rows.size() == 1) return e.parts == 0;
@@ -615,8 +645,14 @@ bool differentiate_lone(Tangent& tangent, double t, const double* q, const Recor
         const double slip = d.row_velocity(part.row);
         const double xi = (1.0 + impact.e[1]) * slip + model::row_dot(W, d.terms().W, part.row, m.acceleration);
         const double largest = std::max({std::abs(gamma), std::abs(slip), smallest_impact_divisor});
-        if (!(std::abs(xi) > negligible_velocity_ratio * largest)) return false;
-        sign = xi < 0.0 ? -1.0 : 1.0;
+        if (!impact.decided.empty()) {
+            if (impact.decided[1] != RowDecision::slips_up && impact.decided[1] != RowDecision::slips_down)
+                return false;
+            sign = impact.decided[1] == RowDecision::slips_up ? 1.0 : -1.0;
+        } else {
+            if (!(std::abs(xi) > negligible_velocity_ratio * largest)) return false;
+            sign = xi < 0.0 ? -1.0 : 1.0;
+        }
         for (std::size_t i = 0; i < ix(n); ++i) column[i] -= sign * part.mu * tangential[i];  // M⁻¹f
     }
     const double K = model::row_dot(W, d.terms().W, row, column);

@@ -97,6 +97,7 @@ Reset reset(Tangent& x, const RecordedChange& change, Arrest arrest, Matrix memo
         r.map.bottomRows(n) = d.velocity * inner;
     }
     x.set_mode(change.mode_after, change.t, change.after.data());
+    if (arrest == Arrest::never) return r;
     // Without closed contacts and other equations nothing is arrested.
     const bool holds = !x.dynamics.equation_rows().empty() ||
                        std::any_of(change.mode_after->elements.begin(), change.mode_after->elements.end(),

@@ -27,7 +27,8 @@ enum class Arrest {
     /// it: the velocity that comes to zero is the event function. Slip in a plane has two components, and δt removes
     /// only the one along the direction of slip.
     if_needed,
-    always  ///< at every change
+    always,  ///< at every change
+    never,   ///< the caller does it
 };
 
 /// Linearises the reset of a change. Leaves the tangent in the mode after the change. `memory` serves for `map`.

@@ -544,6 +544,17 @@ bool require_reset_onto_rows(Tangent& x, const RecordedChange& change, const Mat
 
 }  // namespace
 
+std::vector<EventCondition> conditions_of(Tangent& x, const RecordedChange& change) {
+    std::vector<EventCondition> list;
+    Vector f;
+    x.set_mode(change.mode_before, change.t, change.before.data());
+    if (!x.velocity_field(change.t, change.before.data(), f)) return list;
+    x.event_memory.rests.clear();
+    const Conditions conditions(x, change, change.found, f);
+    for (const Watch& w : change.found) list.push_back(conditions.of(w));
+    return list;
+}
+
 void Saltation::clear() {
     exists = true;
     inherited = untimed = smooth = false;

@@ -49,6 +49,10 @@ struct Saltation {
     void clear();  ///< becomes a saltation without events and conditions; map and drift keep their memory
 };
 
+/// The linearised conditions of a change at its state before, whatever values they have there. Empty if the equations
+/// of motion are singular.
+std::vector<EventCondition> conditions_of(Tangent& tangent, const integrate::RecordedChange& change);
+
 /// δx⁺ for a direction (columns of Tangent) if the time of the change moves by dt. If the saltation has separate drifts
 /// then each event uses its own δt instead.
 Vector passed(const Saltation& s, const Eigen::RowVectorXd& direction, double dt);

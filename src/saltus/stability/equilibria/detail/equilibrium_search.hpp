@@ -73,6 +73,7 @@ private:
     void describe_point(const RestPoint& p);
     /// Finds the extent of a region along coordinate i from the outermost samples.
     void extend_region(EquilibriumSet& set, const Cover& cover, const Vector& from, Eigen::Index i);
+    bool reach_turning_point(RestPoint& p, Eigen::Index i);
     /// Moves p from the boundary of the set into its interior along the tangents T.
     void move_inwards(RestPoint& p, const Matrix& T);
     void add(EquilibriumSet set, std::optional<Curve> curve = {});

@@ -978,7 +978,8 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
                         : options.period     ? 10.0 * *options.period * options.multiple
                                              : model.settings->simulate.t_end.value_or(1.0);
     const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
-    const auto [low, high] = range_of(visit);
+    const auto range = range_of(visit);
+    const Vector &low = range.first, &high = range.second;
     // Starts are independent; which of two equal orbits is listed is decided by their order.
     std::vector<std::optional<Orbit>> found(static_cast<std::size_t>(std::max(0, count)));
     ensemble::Options many;

@@ -287,9 +287,8 @@ private:
     int N_;
 };
 
-template <class V>
-void SeriesWorkspace<V>::remainders(double h, std::span<double> output,
-                                    std::span<double> switches) requires std::is_same_v<V, double> {
+template <>
+void SeriesWorkspace<double>::remainders(double h, std::span<double> output, std::span<double> switches) {
     SALTUS_EXPECT(h >= 0.0 && next_ > 0 && output.size() == tape_->outputs_.size() &&
                   switches.size() == tape_->switches_.size());
     SeriesRemainders evaluation(*this, h);
@@ -297,7 +296,5 @@ void SeriesWorkspace<V>::remainders(double h, std::span<double> output,
     for (std::size_t i = 0; i < output.size(); ++i) output[i] = evaluation.remainder(tape_->outputs_[i]);
     for (std::size_t i = 0; i < switches.size(); ++i) switches[i] = evaluation.remainder(tape_->switches_[i].function);
 }
-
-template void SeriesWorkspace<double>::remainders(double, std::span<double>, std::span<double>);
 
 }  // namespace saltus::expr

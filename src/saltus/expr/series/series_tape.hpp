@@ -236,8 +236,9 @@ public:
     /// evaluated order N, then |f(τ) − Σ_(k<=N) f_k τ^k| <= `output` for each output f and all real 0 <= τ <= h.
     /// Switches keep their sides. Infinite if no bound is found; never NaN. `switches` receives the same for the
     /// switching functions. These bounds are much sharper than those that follow from `bounds`. The rounding of the
-    /// bound itself is covered; rounding errors of the coefficients are not. The first call allocates memory.
-    void remainders(double h, std::span<double> output, std::span<double> switches) requires std::is_same_v<V, double>;
+    /// bound itself is covered; rounding errors of the coefficients are not. The first call allocates memory. Only
+    /// for numbers.
+    void remainders(double h, std::span<double> output, std::span<double> switches);
 
 private:
     friend class SeriesRemainders;
@@ -309,6 +310,9 @@ private:
         std::vector<double> power, scratch;     // by order; power: h^k
     } remainder_memory_;
 };
+
+template <>
+void SeriesWorkspace<double>::remainders(double h, std::span<double> output, std::span<double> switches);
 
 extern template class SeriesWorkspace<double>;
 extern template class SeriesWorkspace<Interval>;

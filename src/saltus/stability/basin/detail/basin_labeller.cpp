@@ -202,8 +202,8 @@ void BasinLabeller::label(const BasinRecord& record, std::size_t motions, std::s
         if (m.fate == Fate::repeats && code < 0) ++without_orbit_;
         collected.push_back(code);
     });
-    for (auto& family : families_) {
-        auto& f = family.second;
+    for (auto& entry : families_) {
+        auto& f = entry.second;
         if (f.model) prepare(f);  // its known sets are listed, whether motions ended there or not
         if (f.sets) f.sets->number_groups();
         f.order.resize(f.orbits.size());

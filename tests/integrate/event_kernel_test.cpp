@@ -166,7 +166,8 @@ TEST(EventKernel, EndsWhereTheCpuEndsForRandomModels) {
         model::BuildOptions options;
         options.project_initial = true;
         const model::Model model = model::build(io::parse_model(text, "random"), options);
-        const Agreement a = compare(model, kernel_starts(model, 6, 0.3, 20 + k), 2.0, 1e-7, text);
+        const Agreement a =
+            compare(model, kernel_starts(model, 6, 0.3, 20U + static_cast<unsigned>(k)), 2.0, 1e-7, text);
         ++models;
         compared += a.compared;
         counts_differ += a.counts_differ;

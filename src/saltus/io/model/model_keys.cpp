@@ -87,7 +87,8 @@ std::vector<ModelBlock> make_blocks() {
           c,
           impact,
           {"friction", "word",
-           "`coulomb`; `contensou` (two sliding velocities, drilling) with `radius`; `rolling` (two sliding "
+           "`coulomb`; `contensou` (two sliding velocities, drilling; a round patch under uniform pressure) with "
+           "`radius`; `rolling` (two sliding "
            "velocities, "
            "drilling, two rolling velocities) with `radii`",
            "`coulomb`"},

@@ -149,9 +149,10 @@ private:
             }
         }
         if (!interrupted())
-            column.remark =
-                passes_too_seldom(static_cast<std::size_t>(seen),
-                                  static_cast<std::size_t>(options_.transient + options_.keep), 0, options_.t_max);
+            column.remark = passes_too_seldom(
+                static_cast<std::size_t>(seen),
+                static_cast<std::size_t>(options_.transient) + static_cast<std::size_t>(options_.keep), 0,
+                options_.t_max);
     }
 
     /// Lyapunov exponents: the derivatives Φ'_k of the maps from point to point are applied to an orthonormal basis,

@@ -201,7 +201,7 @@ struct Search {
     ShootingProblem shooting(const Vector& size) const {
         ShootingProblem p;
         p.method = options.method;
-        const std::shared_ptr<const model::Model> fixed(std::shared_ptr<const void>(), &model);
+        std::shared_ptr<const model::Model> fixed(std::shared_ptr<const void>(), &model);
         p.model = [fixed](double) { return fixed; };
         if (options.period) {
             const double length = duration;

@@ -60,7 +60,7 @@ double ShootingMotion::time_of(std::size_t k) const {
     const ShootingNode& node = nodes[k];
     if (node.event != ShootingNode::none) return times[static_cast<std::size_t>(node.event)];
     if (k == 0) return t;
-    const auto next = static_cast<std::size_t>(node.from + 1);
+    const auto next = static_cast<std::size_t>(node.from) + 1;
     const double from = node.from == ShootingNode::none ? t : times[static_cast<std::size_t>(node.from)];
     return from + node.part * ((next < times.size() ? times[next] : end()) - from);
 }
@@ -139,7 +139,7 @@ bool Shooting::begin(std::vector<RecordedMotion>& motions, double parameter) {
     for (ShootingNode& node : at_.nodes) {
         if (node.event != ShootingNode::none) continue;
         const double time = cut_times[cut++];
-        const auto next = static_cast<std::size_t>(node.from + 1);
+        const auto next = static_cast<std::size_t>(node.from) + 1;
         const double from = node.from == ShootingNode::none ? at_.t : at_.times[static_cast<std::size_t>(node.from)];
         const double to = next < at_.times.size() ? at_.times[next] : at_.end();
         node.part = (time - from) / (to - from);
@@ -495,7 +495,7 @@ double tolerance_for(double residual) {
 /// are more equations than unknowns if several conditions of one event must hold together.
 Vector solved(const Matrix& A, const Vector& b) {
     if (A.rows() == A.cols()) {
-        const Vector w = solve_columns(A, b);
+        Vector w = solve_columns(A, b);
         // Elimination of a nearly singular matrix leaves a defect, or numbers that are far too large.
         constexpr double small_defect = 1e-8;
         if (w.allFinite() && (A * w - b).norm() <= small_defect * (b.norm() + std::numeric_limits<double>::min()))

@@ -239,7 +239,7 @@ std::string name_of(const std::string& name, const Shard& shard) {
 /// The name of the table that a file belongs to; empty if it is none. "basin-2-of-3.checkpoint" belongs to "basin".
 std::string table_of(const std::string& file) {
     if (!file.ends_with(ending) || file.size() == ending.size()) return {};
-    const std::string stem = file.substr(0, file.size() - ending.size());
+    std::string stem = file.substr(0, file.size() - ending.size());
     const auto digits_before = [&](std::size_t end) {
         std::size_t begin = end;
         while (begin > 0 && stem[begin - 1] >= '0' && stem[begin - 1] <= '9') --begin;

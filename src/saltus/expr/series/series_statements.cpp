@@ -419,7 +419,7 @@ private:
         const int number = switch_number_[static_cast<std::size_t>(i.number)];
         const std::string s = first(function_of(i));
         if (number < 0) {
-            const std::string name = "side_" + std::to_string(i.number);
+            std::string name = "side_" + std::to_string(i.number);
             out_.values += "const int " + name + " = " + decided(i, s) + ";\n";
             return name;
         }

@@ -226,9 +226,11 @@ TEST(Stack, OnSpringsWithDampersGainsNoEnergyWhereCornersNearlyStickTogether) {
         d.penalty->d = 100.0;
         const Model model = built(d);
         // From 0.275 s on, two blocks reach states in which stick of both corners is so nearly singular that most runs
-        // end there with a failure, which one depends on the rounding errors before.
-        const Trajectory motion = motion_of(model, blocks == 1 ? 0.5 : 0.27, Penalty{});
-        ASSERT_EQ(status_of(motion), "completed") << blocks;
+        // end there with a failure. Which of them do depends on rounding errors. What was computed must be right.
+        const Trajectory motion = attempt(model, 0.5, Penalty{});
+        const bool completed = motion.status == Status::completed;
+        ASSERT_TRUE(completed || (blocks == 2 && motion.status == Status::failed && !motion.reason.empty())) << blocks;
+        EXPECT_GE(motion.end.t, completed ? 0.5 : 0.27);
         // The springs alone determine the normal forces, so that the motion is unique.
         for (const std::string& warning : motion.warnings)
             EXPECT_EQ(warning.find("the motion is not unique"), std::string::npos) << warning;
@@ -246,7 +248,9 @@ TEST(Stack, OnSpringsWithDampersGainsNoEnergyWhereCornersNearlyStickTogether) {
         }
         double rest = 0.0;
         for (int i = 0; i < blocks; ++i) rest += g * (0.2 + 0.4 * i);
-        EXPECT_NEAR(motion.energy.final, rest, 1e-3);
+        if (completed) {
+            EXPECT_NEAR(motion.energy.final, rest, 1e-3);
+        }
     }
 }
 

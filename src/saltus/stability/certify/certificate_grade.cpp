@@ -112,10 +112,11 @@ CertifiedStatement grade_by_claims(const model::Mechanics& model, Equilibria& eq
     CertifiedStatement statement = completeness_claims(model, equilibria, options);
     if (!completeness.complete || statement.certified()) return statement;
     completeness.complete = false;
-    const auto missing = std::find_if(statement.conditions.begin(), statement.conditions.end(),
-                                      [](const CertifiedCondition& c) { return !c.certified; });
-    completeness.why =
-        "boxes of this program alone exclude other equilibria, and no certificate shows it (" + missing->why + ")";
+    const auto missing =
+        std::find_if(statement.conditions.begin(), statement.conditions.end(),
+                     [](const CertifiedCondition& c) { return !c.certified && c.verdict != Verdict::assumed; });
+    completeness.why = "boxes of this program alone exclude other equilibria, and no certificate shows it" +
+                       (missing == statement.conditions.end() ? "" : " (" + missing->why + ")");
     return statement;
 }
 

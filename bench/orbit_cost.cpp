@@ -92,13 +92,12 @@ void branch_time() {
 
 void diagram_time() {
     orbit::DiagramOptions options;
-    options.parameter = "Gamma";
     constexpr int values = 600;
-    for (int k = 0; k < values; ++k) options.values.push_back(0.3 + 2.7 * k / (values - 1));
+    options.over = {"Gamma", 0.3, 3.0, values};
     options.period = [](const model::Model&) { return 0.1; };
     options.transient = 100;
     options.keep = 100;
-    options.threads = 1;
+    options.engine.threads = 1;
     const model::Description description = io::read_model(SALTUS_SOURCE_DIR "/models/ball-on-moving-plane.toml");
     const double seconds = seconds_of([&] { orbit::diagram(description, options); });
     std::printf("Diagram of the ball: %d values with 200 periods each in %.3g s on one core.\n", values, seconds);

@@ -554,5 +554,68 @@ TEST(EquilibriumBranch, RefusesModelsThatDependOnTime) {
     EXPECT_THROW(continue_equilibria(shipped("impact-oscillator"), over("F0", 0.1, 1.0, 2.0)), Error);
 }
 
+/// One bounce in two periods has its fold at Γ = 2π(1−e)/(1+e). Its two halves are never equal, because one of them has
+/// no impact; their difference only changes its sign where the impact passes the middle of the orbit.
+TEST(Branch, OfOneBounceInTwoPeriodsReachesItsFold) {
+    const double e = 0.546, fold = 2 * pi * (1 - e) / (1 + e), Gamma = 2.07, w = 20 * pi, g = 9.81;
+    const double phase = std::acos(fold / Gamma), T = 0.1, A = Gamma * g / (w * w);
+    const double up = g * T, later = 2 * T - phase / w;  // velocity after the impact, and the time from it to t = 0
+    BranchOptions options = over("Gamma", 0.9 * fold, Gamma, 2.1);
+    options.build.set = {{"e", std::to_string(e)}};
+    options.period = "2*pi/w";
+    options.orbit.multiple = 2;
+    options.orbit.guess =
+        trajectory::State{0.0, {A * std::sin(phase) + up * later - g * later * later / 2}, {up - g * later}};
+    const Branches all = continue_orbits(shipped("ball-on-moving-plane"), options);
+    ASSERT_TRUE(all.failure.empty()) << all.failure;
+    const auto folds = of_kind(all.branches[0], "fold");
+    ASSERT_EQ(folds.size(), 1U) << kinds(all.branches[0]);
+    EXPECT_NEAR(folds[0]->at.parameter, fold, 1e-10);
+}
+
+/// The orbits of doubled period of this oscillator hit the stop once in two periods. They meet the orbit without impacts
+/// where it grazes the stop, at F0 = s √((1 − w²)² + (c w)²), and not at a period doubling.
+TEST(Branch, OfDoubledPeriodThatEndsAtAGrazingDoesNotClaimAPeriodDoubling) {
+    const double c = 0.199, w = 2.254, s = 0.449, grazing = s * std::hypot(1 - w * w, c * w);
+    BranchOptions options = over("F0", 0.3 * grazing, 0.6 * grazing, 1.4 * grazing);
+    options.build.set = {{"c", "0.199"}, {"w", "2.254"}, {"s", "0.449"}, {"e", "0.434"}};
+    options.period = "2*pi/w";
+    options.orbit.settle = 300;
+    options.doublings = 1;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    ASSERT_EQ(all.branches.size(), 2U);
+    const Branch& doubled = all.branches[1];
+    ASSERT_FALSE(doubled.special.empty());
+    EXPECT_EQ(doubled.reason.find("period doubling of another"), std::string::npos) << kinds(doubled);
+    const auto ends = of_kind(doubled, "impact vanishes");
+    ASSERT_FALSE(ends.empty()) << kinds(doubled);
+    EXPECT_NEAR(ends.back()->at.parameter, grazing, 1e-10);
+}
+
+/// A branch that is followed from orbits with impacts to those without them knows the curve of grazings, too.
+TEST(Branch, FromTheSideOfTheImpactsHasTheCurveOfGrazings) {
+    const double c = 0.163, s = 1.081;
+    const auto grazing = [&](double w) { return s * std::hypot(1 - w * w, c * w); };
+    const double w = 0.902, F = grazing(w);
+    BranchOptions options = over("F0", 0.3 * F, 1.35 * F, 1.4 * F);
+    options.build.set = {{"c", "0.163"}, {"w", "0.902"}, {"s", "1.081"}, {"e", "0.343"}};
+    options.period = "2*pi/w";
+    options.orbit.settle = 300;
+    options.second = "w";
+    options.second_from = 0.88;
+    options.second_start = w;
+    options.second_to = 0.91;
+    const Branches all = continue_orbits(shipped("impact-oscillator"), options);
+    bool found = false;
+    for (const SpecialCurve& curve : all.curves) {
+        if (curve.kind != "grazing") continue;
+        found = true;
+        EXPECT_GT(curve.points.size(), 10U) << curve.reason;
+        for (std::size_t k = 0; k < curve.points.size(); ++k)
+            EXPECT_NEAR(curve.points[k].parameter, grazing(curve.second[k]), 1e-10) << curve.second[k];
+    }
+    EXPECT_TRUE(found);
+}
+
 }  // namespace
 }  // namespace saltus::orbit::branch_test

@@ -410,6 +410,8 @@ TEST(Orbit, OfTheWoodpeckerDriftsDownThePole) {
     options.settle = 2;
     const Orbit o = find_orbit(shipped("woodpecker"), options);
     ASSERT_EQ(o.status, Status::converged) << o.reason;
+    // The largest multiplier is −0.84: two periods lead nearer to an earlier state than one.
+    EXPECT_NEAR(o.period, 0.145976065143752, 1e-13);
     ASSERT_EQ(o.drift.size(), 1U);
     EXPECT_EQ(o.drift[0].first, "y");
     EXPECT_LT(o.drift[0].second, 0.0);
@@ -418,6 +420,45 @@ TEST(Orbit, OfTheWoodpeckerDriftsDownThePole) {
     EXPECT_EQ(o.remarks.size(), 1U);  // about the drift; all multipliers are known
     // One more period of the motion is the same one.
     EXPECT_LT(o.residual, 1e-11);
+}
+
+/// The walker falls on this slope. Every motion closes after no time, and Newton's method led to a period of 9e-16 s.
+TEST(Orbit, IsNotClaimedForAPeriodThatShrinksToZero) {
+    model::BuildOptions build;
+    build.set = {{"gamma", "0.05"}};
+    Options options;
+    options.settle = 20;
+    const Orbit o = find_orbit(shipped("simplest-walker", build), options);
+    EXPECT_TRUE(o.status == Status::no_orbit || o.period > 0.1) << o.period;
+}
+
+/// The long gait of the simplest walker on another slope, against an extrapolation method with 25 digits. From the scaled
+/// start of the slope 0.009 the last return within 20 s is no good guess, and the first one is.
+TEST(Orbit, OfTheSimplestWalkerOnOtherSlopesAgreesWithAnotherMethod) {
+    model::BuildOptions build;
+    build.set = {{"gamma", "0.0113"}, {"theta0", "0.21609757570904928"}, {"omega0", "-0.2155814428820654"}};
+    for (const double settle : {0.0, 40.0}) {
+        Options options;
+        options.settle = settle;
+        const Orbit o = find_orbit(shipped("simplest-walker", build), options);
+        ASSERT_EQ(o.status, Status::converged) << settle << " " << o.reason;
+        EXPECT_NEAR(o.period, 3.894331952996472, 2e-11) << settle;
+        EXPECT_EQ(o.motion.events.size(), 1U) << settle;
+    }
+}
+
+/// The motion approaches the orbit in turns from two sides, and comes nearer to an earlier state after two periods.
+TEST(Orbit, OfAnAutonomousSystemIsPassedOnce) {
+    // A point runs from 0 to 1 and jumps back, with the new speed 1.9 − 0.9 x'.
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[[jump]]\nname = \"strike\"\nwhen = \"x - 1\"\ndirection = \"up\"\n"
+        "q = { x = \"0\" }\nu = { x = \"1.9 - 0.9*x'\" }\n[initial]\nu = { x = 1.1 }\n");
+    Options options;
+    options.settle = 40;
+    const Orbit o = find_orbit(m, options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    EXPECT_NEAR(o.period, 1.0, 1e-12);
+    EXPECT_EQ(o.motion.events.size(), 1U);
 }
 
 TEST(Orbit, IsNotClaimedWhereTheMotionComesToRest) {

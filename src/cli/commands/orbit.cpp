@@ -16,10 +16,32 @@
 #include "saltus/io/results/motion_files.hpp"
 #include "saltus/io/results/provenance.hpp"
 #include "saltus/io/results/result_folder.hpp"
+#include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/orbit.hpp"
 
 namespace saltus::cli {
+
+namespace {
+
+/// Throws Error if a guess penetrates an obstacle.
+void refuse_penetration(const model::Model& model, const trajectory::State& guess) {
+    constexpr double rounding = 1e-6;  // of a guess that was typed, relative to the largest position
+    double size = 0.0;
+    for (const double q : guess.q) size = std::max(size, std::abs(q));
+    model::Workspace workspace(model);
+    model::Terms terms(model.layout());
+    model::evaluate(model, workspace, 0.0, guess.q, guess.u, terms);
+    for (const model::Contact& c : model.contacts) {
+        if (c.condition != model::no_coefficient) continue;
+        const double gap = terms.positions[static_cast<std::size_t>(c.row)];
+        if (gap < -rounding * size)
+            throw Error("the guess penetrates contact '" + c.name + "': gN = " + number_text(gap), {"--guess", 0, 0},
+                        "give a state with gN >= 0 at t = 0");
+    }
+}
+
+}  // namespace
 
 orbit::Options orbit_options(const OrbitCommand& c, const model::Model& m) {
     orbit::Options options;
@@ -47,6 +69,7 @@ orbit::Options orbit_options(const OrbitCommand& c, const model::Model& m) {
         const auto n = static_cast<std::ptrdiff_t>(m.coordinates.size());
         options.guess =
             trajectory::State{0.0, {values.begin(), values.begin() + n}, {values.begin() + n, values.end()}};
+        refuse_penetration(m, *options.guess);
     }
     options.interrupted = interrupt_asked;
     options.threads = c.common.threads;

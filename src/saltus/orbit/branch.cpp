@@ -299,7 +299,7 @@ private:
                 continue;
             }
             // A step over the point where both halves of the orbit are equal leads to the same orbits once more.
-            if (collapse_ && difference_of_halves(p).dot(difference_of_halves(*q)) < 0.0) {
+            if (collapse_ && collapses_between(p, *q, h) && (h > shortest_collapse_step || has_unit_multiplier(*q))) {
                 if (h <= shortest_collapse_step) return end(p, collapsed_, false);
                 h *= 0.5;
                 continue;
@@ -322,7 +322,7 @@ private:
                 return end(p, "the branch returns along itself", false);
             }
             accept(*q);
-            if (collapse_ && halves_equal(*q)) return end(*q, collapsed_, false);
+            if (collapse_ && halves_equal(*q) && has_unit_multiplier(*q)) return end(*q, collapsed_, false);
             p = std::move(*q);
             if (at_bound) return end(p, "the end of the range", false);
             h *= 1.4;
@@ -638,6 +638,13 @@ private:
         return false;
     }
 
+    /// A curve of grazings over two parameters begins at an orbit without the impact, whose tangent leads to the grazing:
+    /// here at the first one behind an impact that has vanished.
+    void seed_grazing(OrbitPoint behind, const std::string& contact, double parameter) {
+        behind.tangent = -behind.tangent;
+        seeds.push_back({"grazing", std::move(behind), problem_.multiple(), contact, parameter});
+    }
+
     /// Goes on with an order of events that has the same motion at the boundary (neighbours.hpp).
     bool cross_to_neighbour(OrbitPoint& p, const Boundary& from, SpecialPoint s) {
         for (const ShootingSolution& order : problem_.neighbours(from.at, from.margin)) {
@@ -653,13 +660,18 @@ private:
                     std::optional<OrbitPoint> q =
                         problem_.correct_by_events(*b, b->z + sign * length * b->tangent.cwiseProduct(b->scale),
                                                    b->tangent, BranchProblem::Laws::obeyed);
-                    if (!q || same_order(p.order, q->order) || !problem_.repeats(*q)) continue;
+                    if (!q || same_order(p.order, q->order) || is_passed_twice(*q) || !problem_.repeats(*q)) continue;
                     if (q->parameter() < options_.from || q->parameter() > options_.to) continue;
                     const Vector away = (q->z - b->z).cwiseQuotient(q->scale);
                     if (q->tangent.dot(away) < 0.0) q->tangent = -q->tangent;
                     s.kind = kind_of_change(p.order, q->order);
                     s.after = list_of(*q);
                     special.push_back(s);
+                    if (s.kind == "impact vanishes") {
+                        const auto contact = static_cast<std::size_t>(from.margin.margin.element);
+                        seed_grazing(*q, contact < q->r.motion.elements.size() ? q->r.motion.elements[contact].name : "",
+                                     s.at.parameter);
+                    }
                     p = std::move(*q);
                     accept(p);
                     return true;
@@ -839,7 +851,7 @@ private:
     bool cross(OrbitPoint& p, double h, const std::optional<OrbitPoint>& beyond, SpecialPoint s) {
         std::optional<OrbitPoint> next;
         const auto try_candidate = [&](std::optional<OrbitPoint> q, double distance) {
-            if (!q || same_order(p.order, q->order) || !problem_.repeats(*q)) return false;
+            if (!q || same_order(p.order, q->order) || is_passed_twice(*q) || !problem_.repeats(*q)) return false;
             const Vector away = (q->z - p.z).cwiseQuotient(p.scale);
             if (away.norm() > distance) return false;
             if (q->parameter() < options_.from || q->parameter() > options_.to) return false;
@@ -859,6 +871,7 @@ private:
             s.kind = kind_of_change(p.order, q->order);
             s.after = list_of(*q);
             special.push_back(s);
+            if (s.kind == "impact vanishes") seed_grazing(*q, "", s.at.parameter);
             const std::size_t before = points.size(), count = back.points.size();
             for (auto k = back.special.rbegin(); k != back.special.rend(); ++k) {
                 if (k->kind == "end") continue;
@@ -926,9 +939,32 @@ private:
     /// The difference of the states in the middle and at the start of an orbit, relative to its size.
     Vector difference_of_halves(const OrbitPoint& p) const {
         const Eigen::Index m = problem_.states();
-        Vector difference = (problem_.half_of(p) - p.z.head(m)).cwiseQuotient(p.scale.head(m));
-        for (const Eigen::Index j : problem_.drifting()) difference(j) = 0.0;
-        return difference;
+        // Halves that are equal up to a translation have half of the shift of the whole orbit each.
+        const Vector half = problem_.closing().repeated(0.5).back(problem_.half_of(p), p.z.head(m));
+        return (half - p.z.head(m)).cwiseQuotient(p.scale.head(m));
+    }
+    /// Whether both halves may become equal on the way of the length h from p to q. Their difference d changes its sign
+    /// there, and it changes by about h on the way. It also changes its sign where an impact passes the middle of the
+    /// orbit, but then d is large.
+    bool collapses_between(const OrbitPoint& p, const OrbitPoint& q, double h) const {
+        constexpr double fastest = 8.0;  // |δd| ≤ fastest · h
+        const Vector a = difference_of_halves(p), b = difference_of_halves(q);
+        return a.dot(b) < 0.0 && std::min(a.norm(), b.norm()) <= fastest * h;
+    }
+    /// Where a branch of another period or symmetry begins, a multiplier is 1. Where two halves become equal because an
+    /// impact vanishes, none is.
+    static bool has_unit_multiplier(const OrbitPoint& p) {
+        constexpr double near = 0.05;
+        for (std::size_t k = 0; k < p.multipliers.values.size(); ++k)
+            if (!(p.multipliers.trivial && *p.multipliers.trivial == k) &&
+                std::abs(p.multipliers.values[k] - 1.0) < near)
+                return true;
+        return false;
+    }
+    /// Whether an orbit of a branch of doubled period is a shorter orbit that is passed twice.
+    bool is_passed_twice(const OrbitPoint& p) const {
+        constexpr double equal = 1e-7;
+        return collapse_ && difference_of_halves(p).cwiseAbs().maxCoeff() < equal;
     }
     bool halves_equal(const OrbitPoint& p) const {
         constexpr double equal = 2e-3;
@@ -1057,8 +1093,10 @@ private:
     void branch_from(const Walk::Doubling& d, const BranchProblem& parent, int level) {
         const bool breaks = parent.symmetric();
         const int multiple = breaks ? parent.multiple() : 2 * parent.multiple();
-        const std::vector<Eigen::Index>& drifting = parent.drifting();
-        BranchProblem problem(description_, options_, multiple, drifting, breaks ? Symmetric::broken : Symmetric::no);
+        const Symmetric kind = breaks ? Symmetric::broken : Symmetric::no;
+        const Closing closing = breaks ? closing_of(*d.point.model, options_, kind, d.point.r.motion)
+                                       : parent.closing().repeated(2.0);
+        BranchProblem problem(description_, options_, multiple, closing, kind);
         // The direction of the multiplier −1, in which the doubled orbits leave the others.
         const Eigenpairs pairs = eigenpairs(d.point.r.slope);
         std::size_t which = 0;
@@ -1071,8 +1109,8 @@ private:
         start.cuts.clear();
         Vector direction = Vector::Zero(start.z.size());
         direction.head(problem.states()) =
-            pairs.vectors.col(static_cast<Eigen::Index>(which)).cwiseQuotient(start.scale.head(problem.states()));
-        for (const Eigen::Index j : drifting) direction(j) = 0.0;
+            closing.reduced(Vector(pairs.vectors.col(static_cast<Eigen::Index>(which))))
+                .cwiseQuotient(start.scale.head(problem.states()));
         direction /= direction.norm();
         if (!breaks) {
             if (problem.autonomous()) start.z(problem.states()) *= 2.0, start.scale(problem.states()) *= 2.0;
@@ -1118,14 +1156,39 @@ private:
     std::vector<std::pair<int, double>> ends_;
 };
 
+/// Throws Error if the translation by which the orbits close depends on a parameter that is varied.
+void refuse_varying_translation(const model::Description& description, const BranchOptions& options,
+                                const Closing& closing) {
+    if (closing.plain()) return;
+    const auto check = [&](const std::string& name, double start, double from, double to) {
+        for (const double value : {start + 1e-3 * (to - from), start - 1e-3 * (to - from)}) {
+            if (value < from || value > to) continue;
+            model::BuildOptions build = options.build;
+            build.set.emplace_back(options.parameter, number_text(options.start));
+            build.set.emplace_back(name, number_text(value));
+            build.project_initial = true;
+            std::optional<model::Model> there;
+            try {
+                there = model::build(description, build);
+            } catch (const Error&) {  // the walk says why this value is not admissible
+                continue;
+            }
+            if (closing.same_in(translations_of(*there))) continue;
+            throw Error("the orbit closes up to a translation that depends on '" + name + "', which is varied",
+                        {"--over", 0, 0}, "choose coordinates in which the translation has numbers alone");
+        }
+    };
+    check(options.parameter, options.start, options.from, options.to);
+    if (!options.second.empty()) check(options.second, options.second_start, options.second_from, options.second_to);
+}
+
 /// The branch of one orbit, in both directions, and the branches of doubled period.
-void follow_orbit(const model::Description& description, const BranchOptions& options, const Orbit& orbit,
-                  Branches& out, Journal& journal) {
-    std::vector<Eigen::Index> drifting;
-    for (const auto& [name, distance] : orbit.drift)
-        drifting.push_back(std::find(out.coordinates.begin(), out.coordinates.end(), name) - out.coordinates.begin());
-    BranchProblem problem(description, options, orbit.multiple, drifting,
-                          options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes);
+void follow_orbit(const model::Description& description, const BranchOptions& options, const model::Model& model,
+                  const Orbit& orbit, Branches& out, Journal& journal) {
+    const Symmetric symmetric = options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes;
+    const Closing closing = closing_of(model, options, symmetric, orbit.motion);
+    BranchProblem problem(description, options, orbit.multiple, closing, symmetric);
+    refuse_varying_translation(description, options, closing);
     const std::optional<OrbitPoint> start = problem.first(orbit.motion, options.start);
     if (!start) {
         out.status = Status::no_orbit;
@@ -1152,7 +1215,7 @@ void follow_orbit(const model::Description& description, const BranchOptions& op
             for (const SpecialSeed& seed : walk->seeds) {
                 if (options.interrupted && options.interrupted()) return;
                 out.curves.push_back(
-                    journal.curve(options, [&] { return follow_special(description, options, seed, drifting); }));
+                    journal.curve(options, [&] { return follow_special(description, options, seed, closing); }));
             }
         return;
     }
@@ -1170,10 +1233,10 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
     // A symmetry that cannot be followed is refused before the first orbit is looked for.
     if (!options.orbit.symmetry.empty()) (void)BranchProblem(description, options, 1, {}, Symmetric::yes);
     std::vector<Orbit> orbits;
+    model::BuildOptions build = options.build;
+    build.set.emplace_back(options.parameter, number_text(options.start));
+    const model::Model model = model::build(description, build);
     {
-        model::BuildOptions build = options.build;
-        build.set.emplace_back(options.parameter, number_text(options.start));
-        const model::Model model = model::build(description, build);
         out.model = model.name;
         out.coordinates = model.coordinates;
         Options first = options.orbit;
@@ -1196,7 +1259,7 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
     Journal journal(options.known);
     for (const Orbit& orbit : orbits) {
         if (options.interrupted && options.interrupted()) break;
-        follow_orbit(description, options, orbit, out, journal);
+        follow_orbit(description, options, model, orbit, out, journal);
     }
     out.record = journal.take();
     if (options.interrupted && options.interrupted()) out.complete = false;

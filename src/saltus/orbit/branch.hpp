@@ -52,6 +52,8 @@ struct BranchPoint {
     Stability stability = Stability::undecided;
     int unstable_count = 0;
     std::vector<std::pair<double, double>> amplitude;  ///< least and largest value of each position
+    /// How far each position moves in a period by the translation up to which the orbit closes; empty: it returns.
+    std::vector<double> drift;
     std::vector<std::string> events;                   ///< kinds, from t = 0 of the period on
     std::vector<std::string> closed;                   ///< equilibria: contacts that are closed
     double residual = 0.0;                             ///< as Orbit::residual

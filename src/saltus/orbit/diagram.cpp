@@ -15,6 +15,7 @@
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 
 namespace saltus::orbit {
 
@@ -53,6 +54,24 @@ DiagramColumn column_from(std::string_view bytes) {
     return column;
 }
 
+/// As the function of the header, for points that are equal up to translations.
+int period_of(const std::vector<Vector>& points, const Vector& tolerance, const Translations& translations) {
+    const auto is_equal = [&](const Vector& a, const Vector& b) {
+        Vector difference = a - b;
+        if (!translations.empty()) difference = translations.reduced(std::move(difference));
+        return (difference.cwiseAbs().array() <= tolerance.array()).all();
+    };
+    // Points are compared with the first of their kind, not with the one p points before: differences that die out
+    // slowly, as near a doubling of the period, add up.
+    for (std::size_t p = 1; 3 * p <= points.size(); ++p) {
+        bool repeats = true;
+        for (std::size_t k = p; k < points.size() && repeats; ++k)
+            repeats = is_equal(points[k], points[k % p]);
+        if (repeats) return static_cast<int>(p);
+    }
+    return 0;
+}
+
 /// The long motion of one value, point by point.
 class Column {
 public:
@@ -66,7 +85,7 @@ public:
         else
             by_section(std::move(x), column);
         if (column.points.size() == static_cast<std::size_t>(options_.keep)) {
-            column.period = period_of(column.points, allowed_differences());
+            column.period = period_of(column.points, allowed_differences(), translations_);
             if (options_.exponents) find_exponents(column);
         }
         column.done = !interrupted();
@@ -82,7 +101,7 @@ private:
         for (int k = 0; k <= samples; ++k) {
             Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
             const Eigen::Index n = x.size() / 2;
-            for (const Eigen::Index j : drifting_) x(j) = 0.0;
+            if (!translations_.empty()) x = translations_.reduced(std::move(x));
             position_ = std::max(position_, x.head(n).cwiseAbs().maxCoeff());
             velocity_ = std::max(velocity_, x.tail(n).cwiseAbs().maxCoeff());
         }
@@ -93,7 +112,6 @@ private:
         Vector allowed(2 * n);
         allowed.head(n).setConstant(same_point * position_);
         allowed.tail(n).setConstant(same_point * velocity_);
-        for (const Eigen::Index j : drifting_) allowed(j) = std::numeric_limits<double>::infinity();
         return allowed;
     }
 
@@ -125,7 +143,7 @@ private:
     }
 
     void by_section(Vector x, DiagramColumn& column) {
-        const PhaseCondition section = section_of(model_, options_.section);
+        const PhaseCondition section = section_modulo(model_, options_.section, translations_);
         int seen = 0;
         double t = 0.0;
         const double piece = options_.t_max / pieces_of_a_motion;
@@ -200,23 +218,14 @@ private:
     const DiagramOptions& options_;
     ReturnMap map_;
     std::optional<Vector> last_;
-    /// Positions that nothing depends on: a motion repeats although they go on.
-    std::vector<Eigen::Index> drifting_ = free_positions(model_);
+    Translations translations_ = translations_of(model_);  // a motion repeats although it drifts
     double position_ = 0.0, velocity_ = 0.0;  // largest ones of the motion
 };
 
 }  // namespace
 
 int period_of(const std::vector<Vector>& points, const Vector& tolerance) {
-    // Points are compared with the first of their kind, not with the one p points before: differences that die out
-    // slowly, as near a doubling of the period, add up.
-    for (std::size_t p = 1; 3 * p <= points.size(); ++p) {
-        bool repeats = true;
-        for (std::size_t k = p; k < points.size() && repeats; ++k)
-            repeats = ((points[k] - points[k % p]).cwiseAbs().array() <= tolerance.array()).all();
-        if (repeats) return static_cast<int>(p);
-    }
-    return 0;
+    return period_of(points, tolerance, Translations());
 }
 
 namespace {

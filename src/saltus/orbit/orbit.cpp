@@ -22,6 +22,7 @@
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/orbit/detail/shooting.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 #include "saltus/stability/lyapunov_balance.hpp"
 
 namespace saltus::orbit {
@@ -52,7 +53,9 @@ struct Search {
     double duration = 0.0;                  ///< of the orbit; of half of it with a symmetry
     Return found;                           ///< the motion from x
     Orbit orbit;
-    std::vector<Eigen::Index> drifting{};  ///< positions that nothing depends on and that do not return
+    Translations translations{};           ///< of the model; with a symmetry, those that it takes to each other
+    Closing closing{};                     ///< the translations up to which the orbit closes
+    bool translations_hold = true;         ///< false: the derivatives of the motion contradict the translations
     Vector guess{};                        ///< state of the guess at t = 0, or on the section
     double guess_duration = 0.0;           ///< autonomous systems: the duration of the guess, in s
     std::optional<PhaseCondition>
@@ -75,30 +78,72 @@ struct Search {
         return r;
     }
 
-    /// Largest |Φ(x) − x| of a component that must return, relative to its size.
+    /// Largest |Φ(x) − x| of a component, relative to its size, up to translations.
     double residual_of(const Return& r, const Vector& start, const Vector& size) const {
-        Vector difference = (r.end - start).cwiseAbs().cwiseQuotient(size);
-        for (const Eigen::Index j : drifting) difference(j) = 0.0;
-        return difference.maxCoeff();
+        return (closing.back(r.end, start) - start).cwiseAbs().cwiseQuotient(size).maxCoeff();
     }
 
-    /// A position that nothing depends on has the unit vector as its column of Φ'. This is tested first, because the
-    /// examination of the formulas takes longer than a motion. `unit` is the error of Φ'.
-    void find_drifting(const Vector& size, double unit) {
-        drifting.clear();
-        if (symmetry) return;
-        std::vector<Eigen::Index> candidates;
-        const Eigen::Index n = x.size() / 2;
-        for (Eigen::Index j = 0; j < n; ++j) {
-            const Vector column = found.slope.col(j) - Vector::Unit(2 * n, j);
-            if (std::abs(found.end(j) - x(j)) > returned * size(j) &&
-                (column.array().abs() * size(j) <= unit * size.array()).all())
-                candidates.push_back(j);
-        }
-        if (candidates.empty()) return;
-        const std::vector<Eigen::Index> free = free_positions(model);
-        for (const Eigen::Index j : candidates)
-            if (std::find(free.begin(), free.end(), j) != free.end()) drifting.push_back(j);
+    /// Decides by which translation the orbit closes: the one that is nearest to what the guess does.
+    void set_closing(const Vector& end, const Vector& start) {
+        closing = translations.empty() ? Closing() : Closing(translations, translations.nearest_shift(end - start));
+    }
+
+    /// A difference of states up to translations.
+    Vector modulo(Vector difference) const {
+        return translations.empty() ? difference : translations.reduced(std::move(difference));
+    }
+
+    /// The plane across the motion through a state, for the phase condition. Its normal is zero for the pivots, whose
+    /// start stays in any case.
+    PhaseCondition plane_across_motion(const Vector& at, const Vector& rate) const {
+        return plane_across(at, translations.empty() ? rate : Closing(translations, {}).reduced(rate));
+    }
+
+    /// A level through a state that the motion passes again after a return, although it drifts. None if everything else
+    /// stands still.
+    std::optional<PhaseCondition> level_through(const Vector& at, const Vector& rate, const Vector& size) const {
+        if (translations.empty()) return level_across(at, rate, size);
+        const Eigen::Index n = at.size() / 2;
+        Vector other = rate;
+        for (Eigen::Index i = 0; i < n; ++i)
+            if ((translations.directions.row(i).array() != 0.0).any() ||
+                (translations.lattice.row(i).array() != 0.0).any())
+                other(i) = 0.0;
+        constexpr double standing = 1e-9;
+        if (other.cwiseQuotient(size).cwiseAbs().maxCoeff() > standing * rate.cwiseQuotient(size).cwiseAbs().maxCoeff())
+            return level_across(at, other, size);
+        // Velocities are constant at this moment. An angle that grows passes a level once in every turn.
+        for (Eigen::Index j = 0; j < translations.lattice.cols(); ++j)
+            for (Eigen::Index i = 0; i < n; ++i) {
+                const double turn = translations.lattice(i, j);
+                if ((translations.lattice.row(i).array() != 0.0).count() != 1 || turn == 0.0 ||
+                    (translations.directions.row(i).array() != 0.0).any() || rate(i) == 0.0)
+                    continue;
+                PhaseCondition out;
+                const double frequency = 2.0 * std::numbers::pi / turn * (rate(i) * turn < 0.0 ? -1.0 : 1.0);
+                const double level = at(i);
+                const Eigen::Index count = at.size();
+                out.value = [=](const Vector& y) { return std::sin(frequency * (y(i) - level)); };
+                out.gradient = [=](const Vector& y) {
+                    return Vector(frequency * std::cos(frequency * (y(i) - level)) * Vector::Unit(count, i));
+                };
+                return out;
+            }
+        return std::nullopt;
+    }
+
+    /// Moves a guess by a translation: a position that has drifted far has lost digits. The pivots get their values of
+    /// `like`, angles become small. A section that changes by this keeps the guess as it is.
+    Vector moved_near(const Vector& state, const Vector& like) const {
+        if (translations.empty()) return state;
+        Vector near = Closing(translations, {}).back(state, like);
+        const Vector shift = translations.nearest_shift(near);
+        near.head(shift.size()) -= shift;
+        if (options.section.empty()) return near;
+        const PhaseCondition given = section_modulo(model, options.section, translations);
+        constexpr double same = 1e-9;
+        const double scale = given.gradient(state).cwiseAbs().dot(state.cwiseAbs()) + std::abs(given.value(state));
+        return std::abs(given.value(near) - given.value(state)) <= same * scale ? near : state;
     }
 
     bool stop() const { return options.interrupted && options.interrupted(); }
@@ -124,16 +169,12 @@ struct Search {
         const Eigen::Index extra = section ? 1 : 0;
         Matrix A = Matrix::Zero(m + extra, m + extra);
         Vector b = Vector::Zero(m + extra);
-        A.topLeftCorner(m, m) = found.slope - Matrix::Identity(m, m);
-        b.head(m) = x - found.end;
+        // The rows of the pivots of translations become those of the unit matrix: these positions stay.
+        A.topLeftCorner(m, m) = closing.reduced(found.slope) - Matrix::Identity(m, m);
+        b.head(m) = x - closing.back(found.end, x);
         for (Eigen::Index i = 0; i < m; ++i) A.row(i) /= size(i), b(i) /= size(i);
-        for (const Eigen::Index j : drifting) {
-            A.row(j) = Vector::Unit(m + extra, j).transpose() / size(j);
-            b(j) = 0.0;
-        }
         if (section) {
-            A.col(m).head(m) = found.rate.cwiseQuotient(size) * duration;
-            for (const Eigen::Index j : drifting) A(j, m) = 0.0;
+            A.col(m).head(m) = closing.reduced(found.rate).cwiseQuotient(size) * duration;
             const Vector gradient = section->gradient(x);
             const double scale = std::max(gradient.cwiseAbs().dot(size), std::numeric_limits<double>::min());
             A.row(m).head(m) = gradient.transpose() / scale;
@@ -147,11 +188,13 @@ struct Search {
 
     /// Newton's method for the return map, from (t, x, duration).
     bool solve() {
+        // A period that becomes much shorter than the guess is none: every motion closes in no time.
+        constexpr double shortest_part = 0.01;
+        const double shortest = shortest_part * duration;
         found = mapped(duration, x);
         if (!found.available()) return fail(Status::no_orbit, found.failure);
         Vector size = sizes(found.motion);
-        constexpr double accurate = 1e-9;
-        find_drifting(size, accurate);
+        set_closing(found.end, x);
         double residual = residual_of(found, x, size);
         orbit.residuals = {residual};
         for (int k = 0; k < options.max_iterations && residual > rounding(size); ++k) {
@@ -162,7 +205,7 @@ struct Search {
             for (int halving = 0; halving <= max_halvings && !better; ++halving, fraction *= 0.5) {
                 const Vector next = x + fraction * dx;
                 const double length = duration + fraction * dT;
-                if (!next.allFinite() || !(length > 0.0)) continue;
+                if (!next.allFinite() || !(length > shortest)) continue;
                 Return r = attempt(next, length);
                 if (!r.available()) continue;
                 const Vector new_size = sizes(r.motion);
@@ -208,7 +251,7 @@ struct Search {
             p.duration = [length](const model::Model&) { return std::pair{length, 0.0}; };
         }
         p.symmetry = symmetry ? &*symmetry : nullptr;
-        p.drifting = drifting;
+        p.closing = closing;
         p.phase = section;
         p.size = size;
         p.max_iterations = options.max_iterations;
@@ -266,7 +309,7 @@ bool prepare_excited(Search& s) {
         if (settled.status != trajectory::Status::completed)
             return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
         s.visit(settled);
-        s.x = vector_of(settled.end);
+        s.x = s.moved_near(vector_of(settled.end), s.x);
     }
     s.guess = s.x;
     s.t = s.duration;
@@ -291,6 +334,10 @@ double last_calm_time(const trajectory::Trajectory& motion) {
     return motion.events.empty() ? motion.end.t : last;
 }
 
+/// Why a motion that only drifts is no orbit.
+constexpr const char* steady =
+    "the motion is steady: apart from a drift, nothing in it changes with time, so that it has no period";
+
 /// An autonomous system without a section: the orbit begins on a plane across the motion, near its end. The motion may
 /// pass this plane several times in a period; the return is the last passage before that is nearest to the same state.
 bool find_return(Search& s, const trajectory::Trajectory& motion) {
@@ -300,9 +347,10 @@ bool find_return(Search& s, const trajectory::Trajectory& motion) {
     if (!(rate.norm() > 0.0))
         return s.fail(Status::rests,
                       "the motion is at rest at t = " + number_text(t) + ", " + place_of(s.model, motion.left(t).q));
-    const PhaseCondition level = level_across(x, rate, size);
-    const auto distance = [&](const Passage& p) { return (p.x - x).cwiseQuotient(size).norm(); };
-    std::vector<Passage> list = passages(motion, level);
+    const std::optional<PhaseCondition> level = s.level_through(x, rate, size);
+    if (!level) return s.fail(Status::no_orbit, steady);
+    const auto distance = [&](const Passage& p) { return s.modulo(p.x - x).cwiseQuotient(size).norm(); };
+    std::vector<Passage> list = passages(motion, *level);
     constexpr double same_time = 1e-9;  // relative to the length of the motion: the state x itself is no return
     std::erase_if(list, [&](const Passage& p) { return p.t > t - same_time * (motion.end.t - motion.start.t); });
     double nearest = std::numeric_limits<double>::infinity();
@@ -320,8 +368,8 @@ bool find_return(Search& s, const trajectory::Trajectory& motion) {
                 (needed == 1 ? " return is" : " returns are") + " needed; give a section, or a longer --settle");
     }
     const Passage& first = list[list.size() - needed];
-    s.section = plane_across(x, rate);
-    s.x = s.guess = first.x;
+    s.x = s.guess = s.moved_near(first.x, vector_of(motion.start));
+    s.section = s.translations.empty() ? plane_across(x, rate) : s.plane_across_motion(s.x, rate);
     s.duration = t - first.t;
     if (s.symmetry) s.duration *= 0.5;
     s.guess_duration = s.duration;
@@ -342,7 +390,7 @@ bool find_first_return(Search& s, const Vector& x, double wait) {
     integrate::RepeatedRuns runs(s.model, method);
     std::optional<PhaseCondition> plane, across;
     const bool given = !s.options.section.empty();
-    if (given) plane = section_of(s.model, s.options.section);
+    if (given) plane = section_modulo(s.model, s.options.section, s.translations);
     const auto needed = static_cast<std::size_t>(s.options.multiple);
     std::vector<Passage> list;
     Vector state = x, size;
@@ -365,14 +413,15 @@ bool find_first_return(Search& s, const Vector& x, double wait) {
             const Vector rate = rate_at(motion, t);
             if (!(rate.norm() > 0.0)) return false;
             size = sizes(motion);
-            plane = level_across(x, rate, size);
-            across = plane_across(x, rate);
+            plane = s.level_through(x, rate, size);
+            if (!plane) return false;
+            across = s.plane_across_motion(x, rate);
             list.push_back({t, x});
         }
         for (Passage& p : passages(motion, *plane)) {
             if (!list.empty() && p.t <= list.back().t) continue;
             if (size.size() == 0) size = sizes(motion);
-            if (!given && (p.x - x).cwiseQuotient(size).cwiseAbs().maxCoeff() > near_start) continue;
+            if (!given && s.modulo(p.x - x).cwiseQuotient(size).cwiseAbs().maxCoeff() > near_start) continue;
             list.push_back(std::move(p));
         }
         if (list.size() > needed) {
@@ -404,7 +453,7 @@ bool prepare_autonomous(Search& s, Returns returns) {
             return s.fail(Status::no_orbit, "the motion from the guess ended early: " + settled.reason);
         if (at_rest(settled)) return come_to_rest(s, settled);
         s.visit(settled);
-        x = vector_of(settled.end);
+        x = s.moved_near(vector_of(settled.end), x);
     }
     const double wait = s.options.search_time > 0.0 ? s.options.search_time
                         : s.options.settle > 0.0    ? s.options.settle
@@ -416,7 +465,7 @@ bool prepare_autonomous(Search& s, Returns returns) {
     if (motion.status != trajectory::Status::completed)
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + motion.reason);
     if (s.options.section.empty()) return find_return(s, motion);
-    s.section = section_of(s.model, s.options.section);
+    s.section = section_modulo(s.model, s.options.section, s.translations);
     const auto needed = static_cast<std::size_t>(s.options.multiple) + 1;
     const std::vector<Passage> list = last_passages(motion, *s.section, needed);
     if (list.size() < needed) {
@@ -426,7 +475,7 @@ bool prepare_autonomous(Search& s, Returns returns) {
     }
     // The last returns are nearest to the orbit.
     const Passage& first = list[list.size() - needed];
-    s.x = s.guess = first.x;
+    s.x = s.guess = s.moved_near(first.x, x);
     s.duration = list.back().t - first.t;
     if (s.symmetry) s.duration *= 0.5;
     s.guess_duration = s.duration;
@@ -454,7 +503,7 @@ bool record_guess(Search& s, double distance, integrate::RecordedMotion& guess) 
             s.x = vector_of(guess.motion.right(calm));
             if (s.section) {
                 if (!s.options.section.empty() && !s.wanted) s.wanted = s.section;
-                s.section = plane_across(s.x, rate_at(guess.motion, calm));
+                s.section = s.plane_across_motion(s.x, rate_at(guess.motion, calm));
             } else {
                 s.t = calm;
             }
@@ -511,29 +560,20 @@ bool solve_by_events(Search& s, integrate::RecordedMotion guess) {
     const auto give_up = [&] {
         s.x = start;
         s.duration = duration;
-        s.drifting.clear();
         return false;
     };
-    s.drifting.clear();
+    s.set_closing(s.symmetry ? (*s.symmetry)(end) : end, start);
     Shooting shooting(s.shooting(size));
     const std::size_t events = guess.motion.events.size();
     std::vector<integrate::RecordedMotion> guesses;
     guesses.push_back(std::move(guess));
-    // Rough derivatives show how disturbances grow, and what drifts.
-    if (!shooting.begin(guesses, 0.0)) return false;
-    const std::optional<Matrix> slope = shooting.monodromy(Shooting::Accuracy::rough);
-    if (shooting.evaluation().stage_derivatives.empty()) return false;
+    // Rough derivatives show how disturbances grow.
+    constexpr double rough = 1e-3;
+    if (!shooting.begin(guesses, 0.0) || !shooting.differentiate(rough)) return false;
     // One arc must not amplify disturbances too much: it needs parts.
     constexpr double too_much = 1e5;
     for (const sensitivity::StageDerivative& d : shooting.evaluation().stage_derivatives)
         if (growth_of(d.by_state, size) > too_much) return false;
-    if (slope && !s.symmetry) {
-        s.found.slope = *slope;
-        s.found.end = end;
-        constexpr double rough = 1e-2;
-        s.find_drifting(size, rough);
-        shooting.set_drifting(s.drifting);
-    }
     if (!shooting.solve({}, Shooting::LastStep::trusted)) return give_up();
     s.x = shooting.motion().nodes.front().y;
     if (s.section) s.duration = shooting.motion().duration;
@@ -586,29 +626,76 @@ bool solve_from_guess(Search& s) {
     return s.solve();
 }
 
+/// An autonomous orbit whose period was guessed from returns may have been passed several times: a motion that
+/// approaches an orbit in turns from two sides comes nearer to an earlier state after two periods than after one. The
+/// search then goes on with one period.
+void shorten(Search& s) {
+    constexpr int most_times = 8;
+    constexpr double equal = 1e-6;  // relative to the sizes; orbits of a doubled period differ by more
+    const double whole = s.duration;
+    for (int times = most_times; times > 1; --times) {
+        const trajectory::State part = s.found.motion.right(s.found.motion.start.t + whole / times);
+        if (s.modulo(vector_of(part) - s.x).cwiseQuotient(s.found_size).cwiseAbs().maxCoeff() > equal) continue;
+        s.duration = whole / times;
+        if (solve_from_guess(s)) return;
+        s.duration = whole;
+        (void)solve_from_guess(s);
+    }
+}
+
+/// What drifts in a period, and which multipliers are left out because of it.
+void report_drift(Search& s) {
+    Orbit& o = s.orbit;
+    const Vector difference = vector_of(o.motion.end) - vector_of(o.motion.start);
+    std::vector<std::string> names;
+    for (const Eigen::Index i : s.closing.moved()) {
+        const std::string& name = s.model.coordinates[static_cast<std::size_t>(i)];
+        names.push_back(name);
+        if (std::abs(difference(i)) <= returned * s.found_size(i)) continue;
+        o.drift.emplace_back(name, difference(i));
+    }
+    std::string text;
+    if (!o.drift.empty()) {
+        std::vector<std::string> words;
+        for (const auto& [name, distance] : o.drift) words.push_back(name + " by " + number_text(distance));
+        text = "the orbit closes up to a drift, in a period " + listing(words) +
+               ": no formula of the model changes by this translation";
+    }
+    const std::size_t count = s.closing.pivots().size();
+    double error = 0.0;
+    if (count > 0) {
+        error = s.closing.unit_error(s.found.slope, s.found_size);
+        text += (text.empty() ? "" : "; ") +
+                (count == 1 ? std::string("one multiplier is 1, because a translation of ")
+                            : std::to_string(count) + " multipliers are 1, because translations of ") +
+                listing(names) + (count == 1 ? " changes" : " change") + " nothing else, and left out (error " +
+                number_text(error) + ")";
+    }
+    if (!text.empty()) o.remarks.push_back(std::move(text));
+    constexpr double certain = 1e-5;
+    s.translations_hold = error <= certain;
+}
+
 /// Multipliers, stability, and the trivial multiplier of autonomous systems.
 void judge_stability(Search& s) {
     Orbit& o = s.orbit;
-    // A position that drifts is left out: nothing depends on it.
-    std::vector<Eigen::Index> kept;
-    for (Eigen::Index i = 0; i < s.x.size(); ++i)
-        if (std::find(s.drifting.begin(), s.drifting.end(), i) == s.drifting.end()) kept.push_back(i);
-    const Matrix slope = s.found.slope(kept, kept);
-    for (const Eigen::Index j : s.drifting) {
-        const std::string& name = s.model.coordinates[static_cast<std::size_t>(j)];
-        o.drift.emplace_back(name, s.found.end(j) - s.x(j));
-        o.remarks.push_back(name + " does not return: nothing depends on it, and it changes by " +
-                            number_text(o.drift.back().second) + " in a period; its multiplier is left out");
-    }
-    const Multipliers found = s.parts ? cyclic_multipliers(s.parts->maps, s.found_size, s.section.has_value())
-                                      : multipliers_of(slope, s.section.has_value());
+    // Disturbances along the directions of translations shift the motion and change nothing else: these directions are
+    // left out.
+    const std::vector<Eigen::Index> kept = s.closing.kept(s.x.size());
+    const auto without_shifts = [&](const Matrix& slope) { return Matrix(s.closing.reduced(slope)(kept, kept)); };
+    report_drift(s);
+    std::vector<Matrix> maps;
+    if (s.parts)
+        for (const Matrix& map : s.parts->maps) maps.push_back(without_shifts(map));
+    const Multipliers found = s.parts ? cyclic_multipliers(maps, Vector(s.found_size(kept)), s.section.has_value())
+                                      : multipliers_of(without_shifts(s.found.slope), s.section.has_value());
     o.multipliers = found.values;
     if (s.symmetry)
         for (const std::complex<double>& m : o.multipliers) o.multipliers_full.push_back(m * m);
     o.trivial_error = found.trivial_error;
     o.unstable_count = found.outside;
     const bool unknown = !s.found.missing.empty() && !leaves_one_contact(s.found);
-    const bool undecided = unknown || !s.found.one_sided.empty() || found.undecided;
+    const bool undecided = unknown || !s.found.one_sided.empty() || found.undecided || !s.translations_hold;
     if (!s.found.one_sided.empty())
         o.remarks.push_back("the derivatives by " + listing(s.found.one_sided) +
                             " hold on one side only, so that the multipliers do not decide");
@@ -668,8 +755,8 @@ bool find_in_parts(Search& s) {
     o.residuals = std::move(residuals);
     o.residual = parts->residual;
     o.motion = joined_motion(s.map, problem.symmetry, *parts);
-    Vector difference = (vector_of(o.motion.end) - vector_of(o.motion.start)).cwiseAbs().cwiseQuotient(size);
-    for (const Eigen::Index j : s.drifting) difference(j) = 0.0;
+    const Vector difference =
+        s.modulo(vector_of(o.motion.end) - vector_of(o.motion.start)).cwiseAbs().cwiseQuotient(size);
     constexpr double closed = 1e-7;
     if (o.motion.status == trajectory::Status::completed && difference.maxCoeff() > closed) return false;
     if (s.options.period && !parts_repeat(s.map, *parts, size, s.whole())) return false;
@@ -714,7 +801,8 @@ bool describe_excited(Search& s, const trajectory::Trajectory& later) {
             vector_of(motion.right(t)) - vector_of(later.right(std::clamp(there, later.start.t, later.end.t)));
         // A position that drifts has moved on by its drift where the other motion begins again.
         if (next + t > later.end.t)
-            for (const Eigen::Index j : s.drifting) difference(j) -= s.found.end(j) - s.x(j);
+            for (const Eigen::Index j : s.closing.moved())
+                difference(j) -= vector_of(later.end)(j) - vector_of(later.start)(j);
         // A sample beside an impact may be before it in one motion and after it in the other: positions decide.
         if (difference.cwiseAbs().cwiseQuotient(size).head(n).maxCoeff() > equal) return false;
     }
@@ -729,8 +817,8 @@ bool begin_on_section(Search& s) {
         return s.fail(Status::no_orbit,
                       "the orbit with the period " + number_text(s.whole()) + " s does not pass the section upwards");
     trajectory::Trajectory motion = s.map.motion(0.0, list.front().x, s.whole());
-    Vector difference = (vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(s.found_size);
-    for (const Eigen::Index j : s.drifting) difference(j) = 0.0;
+    const Vector difference =
+        s.modulo(vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(s.found_size);
     constexpr double closed = 1e-7;
     if (motion.status != trajectory::Status::completed || difference.maxCoeff() > closed)
         return s.fail(Status::no_orbit, "the motion from the section does not close");
@@ -794,13 +882,17 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     Search s{model, options, ReturnMap(model, options.method, options.interrupted), {}, 0.0, {}, 0.0, {}, {}};
     s.orbit.multiple = options.multiple;
     if (!options.symmetry.empty()) s.symmetry = symmetry_of(model, options.symmetry);
+    s.translations = translations_of(model);
+    if (s.symmetry && !maps_to_themselves(s.translations, s.symmetry->S.topLeftCorner(model.size(), model.size())))
+        s.translations = {};
     const bool guessed = !options.period && options.guess && options.settle == 0.0;
     const Returns returns = guessed ? Returns::first : Returns::last;
     if (!(options.period ? prepare_excited(s) : prepare_autonomous(s, returns))) return std::move(s.orbit);
     bool solved = solve_from_guess(s);
-    if (!solved && guessed && s.orbit.status == Status::no_orbit) {
+    // The first return may be near where the last one is not, and the other way round.
+    if (!solved && !options.period && options.settle == 0.0 && s.orbit.status == Status::no_orbit) {
         s.wanted.reset();
-        if (!prepare_autonomous(s, Returns::last)) return std::move(s.orbit);
+        if (!prepare_autonomous(s, guessed ? Returns::last : Returns::first)) return std::move(s.orbit);
         solved = solve_from_guess(s);
     }
     if (!solved) {
@@ -812,6 +904,7 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
         }
         return failed.status == Status::no_orbit && !s.violation.empty() ? std::move(s.inadmissible) : failed;
     }
+    if (!options.period && !s.symmetry && options.multiple == 1) shorten(s);
     // Small multipliers are not accurate if the largest derivatives are large: parts know them better.
     constexpr double accurate_growth = 1e6;
     if (growth_of(s.found.slope, s.found_size) > accurate_growth) {
@@ -828,7 +921,7 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
     trajectory::Trajectory all;
     if (s.symmetry) {
         all = s.map.motion(s.t, s.x, s.whole());
-        if (!closes(all)) {
+        if (!closes(all, s.translations)) {
             s.fail(Status::no_orbit,
                    "half of the motion is closed by the symmetry, and the whole motion is not: the model "
                    "does not have this symmetry");
@@ -954,7 +1047,7 @@ int prime(int k) {
 
 /// Whether two orbits are the same motion, perhaps with another start: equal periods, multipliers, numbers of events
 /// and ranges of all components. Ranges are sampled, and agree less well than the rest.
-bool same(const Orbit& a, const Orbit& b) {
+bool same(const Orbit& a, const Orbit& b, const Translations& translations) {
     constexpr double equal = 1e-6, equal_range = 1e-2;
     if (std::abs(a.period - b.period) > equal * a.period || a.motion.events.size() != b.motion.events.size())
         return false;
@@ -962,9 +1055,16 @@ bool same(const Orbit& a, const Orbit& b) {
         if (std::abs(std::abs(a.multipliers[k]) - std::abs(b.multipliers[k])) >
             equal * (1.0 + std::abs(a.multipliers[0])))
             return false;
-    const auto [low, high] = range_of(a.motion);
-    const auto [other_low, other_high] = range_of(b.motion);
+    auto [low, high] = range_of(a.motion);
+    auto [other_low, other_high] = range_of(b.motion);
     const Vector size = sizes(a.motion) * equal_range;
+    // Of positions that a translation moves, the widths of the ranges are compared.
+    for (Eigen::Index i = 0; i < translations.directions.rows(); ++i)
+        if ((translations.directions.row(i).array() != 0.0).any() ||
+            (translations.lattice.row(i).array() != 0.0).any()) {
+            high(i) -= low(i), other_high(i) -= other_low(i);
+            low(i) = other_low(i) = 0.0;
+        }
     return ((low - other_low).cwiseAbs().array() <= size.array()).all() &&
            ((high - other_high).cwiseAbs().array() <= size.array()).all();
 }
@@ -1003,9 +1103,10 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
             }
         },
         many);
+    const Translations translations = translations_of(model);
     std::vector<Orbit> orbits;
     for (std::optional<Orbit>& orbit : found)
-        if (orbit && std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit); }))
+        if (orbit && std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit, translations); }))
             orbits.push_back(std::move(*orbit));
     std::stable_sort(orbits.begin(), orbits.end(),
                      [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "saltus/base/error.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 
 namespace saltus::orbit {
 
@@ -21,7 +23,7 @@ std::vector<double> to_list(const Vector& x) { return {x.data(), x.data() + x.si
 std::optional<double> time_of_passages(const model::Model& model, const Options& options, const Vector& x,
                                        std::size_t count, double longest) {
     const ReturnMap map(model, options.method, options.interrupted);
-    const PhaseCondition section = section_of(model, options.section);
+    const PhaseCondition section = section_modulo(model, options.section, translations_of(model));
     constexpr double first_part = 1.0 / 256.0;
     for (double t = first_part * longest; t <= longest; t *= 2.0) {
         const trajectory::Trajectory motion = map.motion(0.0, x, t);
@@ -41,7 +43,7 @@ std::vector<std::vector<double>> points_of(const model::Model& model, const Opti
         return points;
     }
     points.push_back(to_list(vector_of(orbit.state)));
-    const PhaseCondition section = section_of(model, options.section);
+    const PhaseCondition section = section_modulo(model, options.section, translations_of(model));
     const double end = orbit.motion.end.t - equal_points * orbit.period;
     for (const Passage& p : passages(orbit.motion, section))
         if (p.t > orbit.motion.start.t + equal_points * orbit.period && p.t < end) points.push_back(to_list(p.x));
@@ -85,14 +87,19 @@ std::optional<OrbitStates> stable_orbit_near(const model::Model& model, const Op
     }
     for (std::size_t i = 0; i < size; ++i) out.range.push_back(high[i] - low[i]);
     const double largest_range = *std::max_element(out.range.begin(), out.range.end());
+    const Translations translations = translations_of(model);
     // It may close sooner: a motion that approaches an orbit of one point in turns from two sides repeats after two.
     for (int fewer = 1; fewer < out.returns; ++fewer) {
         if (out.returns % fewer != 0) continue;
         bool closes = true;
-        for (std::size_t k = 0; k + static_cast<std::size_t>(fewer) < out.points.size(); ++k)
+        for (std::size_t k = 0; k + static_cast<std::size_t>(fewer) < out.points.size(); ++k) {
+            Vector difference(static_cast<Eigen::Index>(size));
             for (std::size_t i = 0; i < size; ++i)
-                closes = closes && std::abs(out.points[k][i] - out.points[k + static_cast<std::size_t>(fewer)][i]) <=
-                                       equal_points * largest_range;
+                difference(static_cast<Eigen::Index>(i)) =
+                    out.points[k][i] - out.points[k + static_cast<std::size_t>(fewer)][i];
+            if (!translations.empty()) difference = translations.reduced(std::move(difference));
+            closes = closes && difference.cwiseAbs().maxCoeff() <= equal_points * largest_range;
+        }
         if (!closes) continue;
         out.period *= static_cast<double>(fewer) / out.returns;
         out.points.resize(static_cast<std::size_t>(fewer));

@@ -89,6 +89,7 @@ Json to_json(const orbit::BranchPoint& p) {
             {"stability", static_cast<int>(p.stability)},
             {"outside", p.unstable_count},
             {"amplitude", list_of(p.amplitude, pair_of)},
+            {"drift", numbers_of(p.drift)},
             {"events", p.events},
             {"closed", p.closed},
             {"residual", exact(p.residual)},
@@ -104,6 +105,7 @@ orbit::BranchPoint read_point(const Json& j) {
     p.stability = static_cast<orbit::Stability>(j.at("stability").get<int>());
     p.unstable_count = j.at("outside").get<int>();
     p.amplitude = read_list(j.at("amplitude"), read_pair);
+    p.drift = read_numbers(j.at("drift"));
     p.events = read_list(j.at("events"), read_text);
     p.closed = read_list(j.at("closed"), read_text);
     p.residual = read_number(j.at("residual"));

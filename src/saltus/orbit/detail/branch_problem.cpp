@@ -83,15 +83,29 @@ bool same_events(const integrate::EventOrder& a, const integrate::EventOrder& b)
 
 }  // namespace
 
+Closing closing_of(const model::Model& model, const BranchOptions& options, Symmetric symmetric,
+                   const trajectory::Trajectory& motion) {
+    const Translations translations = translations_of(model);
+    if (translations.empty()) return {};
+    const Vector start = vector_of(motion.start);
+    if (symmetric != Symmetric::yes)
+        return {translations, translations.nearest_shift(vector_of(motion.end) - start)};
+    const Symmetry symmetry = symmetry_of(model, options.orbit.symmetry);
+    if (!maps_to_themselves(translations, symmetry.S.topLeftCorner(model.size(), model.size()))) return {};
+    const Vector half = symmetry(vector_of(motion.right(0.5 * (motion.start.t + motion.end.t))));
+    return {translations, translations.nearest_shift(half - start)};
+}
+
 BranchProblem::BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
-                             std::vector<Eigen::Index> drifting, Symmetric symmetric)
+                             Closing closing, Symmetric symmetric)
     : description_(description),
       options_(options),
       multiple_(multiple),
-      drifting_(std::move(drifting)),
+      closing_(std::move(closing)),
       kind_(symmetric) {
     const std::shared_ptr<const model::Model> model = model_at(options.start);
     states_ = 2 * model->size();
+    translations_ = translations_of(*model);
     if (symmetric == Symmetric::no) return;
     symmetry_ = symmetry_of(*model, options.orbit.symmetry);
     for (const std::string& name : {options.parameter, options.second})
@@ -167,12 +181,12 @@ std::optional<BranchProblem::Evaluation> BranchProblem::evaluate(double t, const
     return e;
 }
 
-/// F(z)/scale: Φ(x) − x, where positions that drift are left out, and the phase condition. With a symmetry σ, Φ is
+/// F(z)/scale: Φ(x) − x up to a translation, and the phase condition. With a symmetry σ, Φ is
 /// σ ∘ Φ_{T/2}.
 Vector BranchProblem::defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const {
     Vector F(z.size() - 1);
-    F.head(states_) = (e.r.end - z.head(states_)).cwiseQuotient(near.scale.head(states_));
-    for (const Eigen::Index j : drifting_) F(j) = 0.0;
+    F.head(states_) =
+        (closing_.back(e.r.end, z.head(states_)) - z.head(states_)).cwiseQuotient(near.scale.head(states_));
     if (autonomous())
         F(states_) = near.plane.dot((z.head(states_) - near.reference).cwiseQuotient(near.scale.head(states_)));
     return F;
@@ -182,18 +196,19 @@ Vector BranchProblem::defect(const Evaluation& e, const OrbitPoint& near, const 
 ///     excited:    [Φ_x − I,  Φ_p + f T'(p)]           T depends on p, for example as 2π/ω
 ///     autonomous: [Φ_x − I,  f,  Φ_p;  plane, 0, 0]
 /// where f is the rate at the end; half of it with a symmetry, because T is the duration of the whole orbit and Φ takes
-/// T/2. A position that drifts keeps its value: its row is that of the unit matrix.
+/// T/2. The pivots of translations keep their values: their rows are those of the unit matrix.
 Matrix BranchProblem::derivative(const Return& r, double duration_slope, const OrbitPoint& near) const {
     const Eigen::Index m = states_, columns = near.scale.size();
     Matrix J = Matrix::Zero(columns - 1, columns);
-    J.topLeftCorner(m, m) = r.slope - Matrix::Identity(m, m);
+    J.topLeftCorner(m, m) = r.slope;
     J.col(columns - 1).head(m) = r.by_parameter;
     const double share = symmetric() ? 0.5 : 1.0;
     if (autonomous())
         J.col(m).head(m) = share * r.rate;
     else
         J.col(columns - 1).head(m) += share * r.rate * duration_slope;
-    for (const Eigen::Index j : drifting_) J.row(j) = Vector::Unit(columns, j).transpose();
+    J.topRows(m) = closing_.reduced(Matrix(J.topRows(m)));
+    J.topLeftCorner(m, m) -= Matrix::Identity(m, m);
     for (Eigen::Index i = 0; i < m; ++i) J.row(i) /= near.scale(i);
     for (Eigen::Index c = 0; c < columns; ++c) J.col(c) *= near.scale(c);
     if (autonomous()) J.row(m).head(m) = near.plane.transpose();
@@ -276,7 +291,7 @@ ShootingProblem BranchProblem::shooting_problem(const OrbitPoint& near) const {
     else if (near.plane.size() > 0)
         problem.phase = plane_through(near.reference, near.plane.cwiseQuotient(near.scale.head(states_)));
     problem.symmetry = symmetric() ? &*symmetry_ : nullptr;
-    problem.drifting = drifting_;
+    problem.closing = closing_;
     problem.size = near.scale.head(states_);
     problem.interrupted = options_.interrupted;
     return problem;
@@ -397,6 +412,7 @@ bool BranchProblem::simulate_solution(const Shooting& solved, const OrbitPoint& 
 /// if the motion does not close, or has no derivatives.
 bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interrupted) {
     p.model = model_at(p.parameter());
+    if (!closes_alike(*p.model)) return false;
     p.duration = autonomous() ? p.z(states_) : multiple_ * period_of_excitation(*p.model).first;
     const double length = symmetric() ? 0.5 * p.duration : p.duration;
     const ReturnMap map(*p.model, options_.orbit.method, interrupted);
@@ -424,11 +440,9 @@ bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interru
         const bool last = k + 1 == motions.size();
         Vector there = vector_of(motions[k].motion.end);
         if (last && symmetric()) there = (*symmetry_)(there);
+        if (last) there = closing_.back(there, p.z.head(states_));
         const Vector next = last ? Vector(p.z.head(states_)) : p.cuts[k];
-        const Vector difference = (there - next).cwiseAbs().cwiseQuotient(size);
-        for (Eigen::Index i = 0; i < states_; ++i)
-            if (!last || std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end())
-                defect = std::max(defect, difference(i));
+        defect = std::max(defect, (there - next).cwiseAbs().cwiseQuotient(size).maxCoeff());
     }
     // Derivatives: of the stages if they exist in all directions, otherwise of `sensitivity`.
     Shooting shooting(shooting_problem(p));
@@ -476,7 +490,7 @@ bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interru
         trajectory::Trajectory whole;
         if (p.cuts.empty()) {
             whole = map.motion(p.t, p.z.head(states_), p.duration);
-            if (!closes(whole)) {
+            if (!closes(whole, translations_)) {
                 failure_ = "half of the motion is closed by the symmetry, and the whole motion is not";
                 return false;
             }
@@ -496,18 +510,15 @@ bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interru
     p.reference = p.z.head(states_);
     if (autonomous()) {
         p.scale(states_) = p.duration;
-        p.plane = p.r.rate.cwiseQuotient(p.scale.head(states_));
-        for (const Eigen::Index j : drifting_) p.plane(j) = 0.0;
+        p.plane = closing_.reduced(p.r.rate).cwiseQuotient(p.scale.head(states_));
         p.plane /= std::max(p.plane.norm(), std::numeric_limits<double>::min());
     }
     p.order = order_of(p.r.motion);
-    std::vector<Eigen::Index> kept;
-    for (Eigen::Index i = 0; i < states_; ++i)
-        if (std::find(drifting_.begin(), drifting_.end(), i) == drifting_.end()) kept.push_back(i);
+    const std::vector<Eigen::Index> kept = closing_.kept(states_);
     if (maps.empty()) {
-        p.multipliers = multipliers_of(p.r.slope(kept, kept), autonomous());
+        p.multipliers = multipliers_of(closing_.reduced(p.r.slope)(kept, kept), autonomous());
     } else {
-        for (Matrix& m : maps) m = Matrix(m(kept, kept));
+        for (Matrix& m : maps) m = Matrix(closing_.reduced(m)(kept, kept));
         p.multipliers = cyclic_multipliers(maps, size(kept), autonomous());
     }
     return true;
@@ -575,9 +586,9 @@ bool BranchProblem::passes_several_times(const std::vector<Mark>& order, const O
     if (!same_order(repeated, p.order)) return false;
     constexpr double equal = 1e-6;  // relative to the sizes; orbits of a doubled period differ by more
     const trajectory::State part = p.r.motion.right(p.r.motion.start.t + p.duration / static_cast<double>(times));
-    Vector difference = (vector_of(part) - p.z.head(states_)).cwiseQuotient(p.scale.head(states_));
-    for (const Eigen::Index j : drifting_) difference(j) = 0.0;
-    return difference.cwiseAbs().maxCoeff() < equal;
+    Vector difference = vector_of(part) - p.z.head(states_);
+    if (!translations_.empty()) difference = translations_.reduced(std::move(difference));
+    return difference.cwiseQuotient(p.scale.head(states_)).cwiseAbs().maxCoeff() < equal;
 }
 
 /// The tangent τ solves F' τ = 0, along·τ = 1 in z/scale.
@@ -599,6 +610,24 @@ void BranchProblem::set_tangent(OrbitPoint& p, const Vector& along) const {
         tangent = least_squares(A, Vector(Vector::Unit(columns, columns - 1)));
     }
     p.tangent = tangent / std::max(tangent.norm(), std::numeric_limits<double>::min());
+}
+
+/// A state of an orbit, moved by a translation: its pivots are those of the start, and its angles are near them.
+Vector BranchProblem::near_start(const Vector& x, const OrbitPoint& p) const {
+    if (closing_.plain()) return x;
+    const Vector start = p.z.head(states_);
+    Vector out = Closing(translations_, {}).back(x, start);
+    const Vector shift = translations_.nearest_shift(out - start);
+    out.head(shift.size()) -= shift;
+    return out;
+}
+
+/// Whether the model has the translation by which the orbits close. A direction that depends on the parameter, as that
+/// of two gears does on their radii, cannot be followed over this parameter.
+bool BranchProblem::closes_alike(const model::Model& model) {
+    if (closing_.plain() || closing_.same_in(translations_of(model))) return true;
+    failure_ = "the translation by which the orbit closes changes with " + options_.parameter;
+    return false;
 }
 
 /// The solution of an orbit from another start, which lies on one of its arcs. Events before it happen one duration
@@ -623,10 +652,10 @@ std::shared_ptr<const ShootingSolution> BranchProblem::rotated(const OrbitPoint&
     if (stage == count) return nullptr;
     auto out = std::make_shared<ShootingSolution>();
     const Vector x = all.head(states_);
-    Vector moved = Vector::Zero(states_);  // of positions that drift: the new start has their old values
-    for (const Eigen::Index j : drifting_) moved(j) = p.z(j) - x(j);
+    // A translation takes the new start near the old one.
+    const Vector moved = closing_.plain() ? Vector(Vector::Zero(states_)) : Vector(near_start(x, p) - x);
     Vector drift = Vector::Zero(states_);
-    for (const Eigen::Index j : drifting_) drift(j) = p.r.end(j) - p.z(j);
+    for (const Eigen::Index j : closing_.moved()) drift(j) = p.r.end(j) - p.z(j);
     ShootingMotion& to = out->motion;
     const double shift = autonomous() ? -start : -p.duration * std::floor(start / p.duration);
     to.t = start + shift;
@@ -684,8 +713,7 @@ void BranchProblem::move_start(OrbitPoint& p) {
     moved.solution = rotated(p, later);
     moved.cut_times.clear();
     moved.cuts.clear();
-    moved.z.head(states_) = moved.solution ? moved.solution->motion.nodes.front().y : part.end;
-    for (const Eigen::Index j : drifting_) moved.z(j) = p.z(j);
+    moved.z.head(states_) = moved.solution ? moved.solution->motion.nodes.front().y : near_start(part.end, p);
     moved.t = later;
     // Excited systems: the time only matters up to whole orbits.
     if (!autonomous() && moved.t >= p.duration) moved.t -= p.duration * std::floor(moved.t / p.duration);
@@ -693,8 +721,7 @@ void BranchProblem::move_start(OrbitPoint& p) {
     moved.reference = moved.z.head(states_);
     if (autonomous()) {
         moved.t = 0.0;
-        moved.plane = part.rate.cwiseQuotient(moved.scale.head(states_));
-        for (const Eigen::Index j : drifting_) moved.plane(j) = 0.0;
+        moved.plane = closing_.reduced(part.rate).cwiseQuotient(moved.scale.head(states_));
         moved.plane /= std::max(moved.plane.norm(), std::numeric_limits<double>::min());
     }
     const Vector row = Vector::Unit(moved.z.size(), moved.z.size() - 1);
@@ -723,8 +750,7 @@ OrbitPoint BranchProblem::raw(const trajectory::Trajectory& motion, double param
         p.z(states_) = p.scale(states_) = p.duration;
         const ReturnMap map(*model_at(parameter), options_.orbit.method, options_.interrupted);
         const Vector rate = rate_at_end(map.motion(motion.start.t, vector_of(motion.start), calm - motion.start.t));
-        p.plane = rate.cwiseQuotient(p.scale.head(states_));
-        for (const Eigen::Index j : drifting_) p.plane(j) = 0.0;
+        p.plane = closing_.reduced(rate).cwiseQuotient(p.scale.head(states_));
         p.plane /= std::max(p.plane.norm(), std::numeric_limits<double>::min());
     }
     return p;
@@ -765,6 +791,13 @@ BranchPoint BranchProblem::describe(const OrbitPoint& p) const {
     out.stability = out.unstable_count > 0 ? Stability::unstable : undecided ? Stability::undecided : Stability::stable;
     const auto [low, high] = position_range(motion);
     for (Eigen::Index i = 0; i < low.size(); ++i) out.amplitude.emplace_back(low(i), high(i));
+    if (!closing_.plain()) {
+        out.drift.assign(motion.start.q.size(), 0.0);
+        for (const Eigen::Index j : closing_.moved()) {
+            const auto i = static_cast<std::size_t>(j);
+            out.drift[i] = motion.end.q[i] - motion.start.q[i];
+        }
+    }
     std::vector<std::pair<double, std::string>> events;
     for (const trajectory::Event& e : motion.events)
         events.emplace_back(e.t < zero ? e.t + p.duration : e.t, trajectory::to_string(e.kind));

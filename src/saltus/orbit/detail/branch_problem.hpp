@@ -13,6 +13,7 @@
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/orbit/detail/shooting.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 
 namespace saltus::orbit {
 
@@ -64,12 +65,17 @@ enum class Symmetric {
     broken,  ///< whole orbits, which have left a branch of symmetric ones
 };
 
+/// How the orbits near a periodic motion close: up to which translation. With Symmetric::yes: half of the motion,
+/// followed by the symmetry of the options.
+Closing closing_of(const model::Model& model, const BranchOptions& options, Symmetric symmetric,
+                   const trajectory::Trajectory& motion);
+
 /// Orbits of one multiple of the period as a system of equations F(z) = 0.
 class BranchProblem {
 public:
     /// Throws Error if the symmetry depends on the parameter.
     BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
-                  std::vector<Eigen::Index> drifting, Symmetric symmetric);
+                  Closing closing, Symmetric symmetric);
 
     int multiple() const { return multiple_; }
     bool autonomous() const { return options_.period.empty(); }
@@ -79,7 +85,7 @@ public:
     /// or its image if the other branch is that of symmetric orbits.
     Vector half_of(const OrbitPoint& point) const;
     Eigen::Index states() const { return states_; }
-    const std::vector<Eigen::Index>& drifting() const { return drifting_; }
+    const Closing& closing() const { return closing_; }
 
     /// Why the last `correct` gave nothing, and whether the reason is a value of the parameter that the model refuses.
     const std::string& failure() const { return failure_; }
@@ -147,7 +153,8 @@ private:
     const model::Description& description_;
     const BranchOptions& options_;
     int multiple_;
-    std::vector<Eigen::Index> drifting_;
+    Closing closing_;            // of half the orbit with a symmetry
+    Translations translations_;  // of the first model
     Symmetric kind_;
     std::optional<Symmetry> symmetry_;
     Eigen::Index states_ = 0;
@@ -159,6 +166,8 @@ private:
     bool complete(OrbitPoint& p, const std::function<bool()>& interrupted);
     bool simulate_solution(const Shooting& solved, const OrbitPoint& near, OrbitPoint& p);
     bool is_usable(const OrbitPoint& p, const OrbitPoint& near);
+    bool closes_alike(const model::Model& model);
+    Vector near_start(const Vector& x, const OrbitPoint& p) const;
     std::shared_ptr<const ShootingSolution> rotated(const OrbitPoint& p, double start) const;
 
     std::string failure_;

@@ -7,10 +7,6 @@
 #include <utility>
 
 #include "saltus/base/eigenvalues.hpp"
-#include "saltus/expr/differentiate.hpp"
-#include "saltus/expr/symbol_sets.hpp"
-#include "saltus/model/mechanics.hpp"
-#include "saltus/model/symbolic.hpp"
 
 namespace saltus::orbit {
 
@@ -74,25 +70,6 @@ std::pair<Vector, Vector> position_range(const trajectory::Trajectory& motion) {
                     }
                 }
     return {low, high};
-}
-
-std::vector<Eigen::Index> free_positions(const model::Mechanics& model) {
-    std::vector<Eigen::Index> list;
-    const model::SymbolicEquations* const symbolic = model.system->symbolic();
-    if (symbolic == nullptr) return list;
-    model::Formulas f = symbolic->formulas();
-    if (f.graph[f.U].kinked) return list;
-    std::vector<expr::Expr> all{f.T, f.R};
-    for (const std::vector<expr::Expr>* part : {&f.f, &f.constraints, &f.gaps, &f.slips, &f.coefficients})
-        all.insert(all.end(), part->begin(), part->end());
-    for (std::size_t i = 0; i < f.q.size(); ++i) {
-        expr::SymbolSets symbols(f.graph);
-        const bool absent =
-            std::none_of(all.begin(), all.end(), [&](expr::Expr e) { return symbols.may_depend_on(e, f.q[i]); });
-        if (absent && !f.graph.depends_on(expr::Derivative(f.graph, f.q[i])(f.U), expr::position))
-            list.push_back(static_cast<Eigen::Index>(f.index[i]));
-    }
-    return list;
 }
 
 std::size_t holding_elements(const trajectory::Trajectory& motion, const trajectory::Arc& arc) {

@@ -24,12 +24,6 @@ std::pair<Vector, Vector> position_range(const trajectory::Trajectory& motion);
 /// Largest magnitudes of all components along a motion; 1 for components that are always 0.
 Vector sizes(const trajectory::Trajectory& motion);
 
-/// Positions that nothing in the model depends on, so that a shift of them shifts the motion and changes nothing else.
-/// This follows from the formulas: kinetic energy, dissipation, forces, gaps, constraints, slip velocities and
-/// coefficients do not contain the position, and the potential energy is linear in it with a factor that contains no
-/// position. Without formulas there are none.
-std::vector<Eigen::Index> free_positions(const model::Mechanics& model);
-
 /// The number of elements that hold something on an arc of a motion: closed contacts, constraints, locked clutches, and
 /// sliders that stick.
 std::size_t holding_elements(const trajectory::Trajectory& motion, const trajectory::Arc& arc);

@@ -75,10 +75,9 @@ std::optional<Parts> parts_of(const ReturnMap& map, const ShootingProblem& probl
         Vector end = vector_of(parts.motions.back().motion.end);
         const bool last = k + 1 == parts.x.size();
         if (last && problem.symmetry != nullptr) end = (*problem.symmetry)(end);
+        if (last) end = problem.closing.back(end, parts.x[0]);
         const Vector defect = (end - parts.x[last ? 0 : k + 1]).cwiseAbs().cwiseQuotient(problem.size);
-        for (Eigen::Index i = 0; i < defect.size(); ++i)
-            if (!last || std::find(problem.drifting.begin(), problem.drifting.end(), i) == problem.drifting.end())
-                parts.residual = std::max(parts.residual, defect(i));
+        parts.residual = std::max(parts.residual, defect.maxCoeff());
     }
     Shooting check(problem);
     if (!check.begin(parts.motions, at.parameter)) return std::nullopt;

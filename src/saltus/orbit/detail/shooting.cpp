@@ -32,6 +32,8 @@ constexpr double undamped_residual = 1e-6;
 /// If the residual no longer falls, then the motion counts as found below this value.
 constexpr double found_residual = 1e-9;
 constexpr int max_shooting_halvings = 12;
+/// A period that becomes shorter than this part of the guess is none: every motion closes in no time.
+constexpr double shortest_period_part = 0.01;
 /// Tolerance of derivatives from which multipliers are computed, as in sensitivity::Options.
 constexpr double full_accuracy = 1e-11;
 /// The states of a node are unknowns of the linear system, and not only functions of those before, if disturbances have
@@ -150,9 +152,9 @@ bool Shooting::begin(std::vector<RecordedMotion>& motions, double parameter) {
 
 bool Shooting::regular() { return !now_.stages.empty() && tools_->derivatives.regular(now_.stages); }
 
-void Shooting::set_drifting(std::vector<Eigen::Index> drifting) {
-    problem_.drifting = std::move(drifting);
-    if (tools_) tools_->derivatives.set_free_positions(problem_.drifting);
+void Shooting::set_closing(Closing closing) {
+    problem_.closing = std::move(closing);
+    if (tools_) tools_->derivatives.set_free_positions(problem_.closing.free_positions());
 }
 
 void Shooting::begin(EventOrder order, ShootingMotion motion) {
@@ -198,7 +200,7 @@ bool Shooting::set_tools(const ShootingMotion& at, ShootingEvaluation& out) {
         if (p.name == problem_.parameter && p.column >= 0)
             parameters.push_back({sensitivity::Variable::Kind::parameter, p.column, p.name, p.value});
     tools_ = std::make_unique<Tools>(out.model, problem_.method, parameters);
-    tools_->derivatives.set_free_positions(problem_.drifting);
+    tools_->derivatives.set_free_positions(problem_.closing.free_positions());
     if (!tools_->derivatives.available()) failure_ = "the system gives no derivatives";
     return failure_.empty();
 }
@@ -288,10 +290,9 @@ double Shooting::residual_of(const ShootingMotion& at, const ShootingEvaluation&
         Vector end = state_vector(e.stages[k].end, states_);
         const bool last = k + 1 == e.stages.size();
         if (last && problem_.symmetry != nullptr) end = (*problem_.symmetry)(end);
+        if (last) end = problem_.closing.back(end, at.nodes.front().y);
         const Vector defect = (end - at.nodes[last ? 0 : k + 1].y).cwiseQuotient(size);
-        for (Eigen::Index i = 0; i < states_; ++i)
-            if (!last || std::find(problem_.drifting.begin(), problem_.drifting.end(), i) == problem_.drifting.end())
-                take(defect(i));
+        for (Eigen::Index i = 0; i < states_; ++i) take(defect(i));
     }
     for (std::size_t k = 0; k < order_.events.size(); ++k) {
         for (std::size_t c = 0; c < e.conditions[k].size(); ++c)
@@ -331,6 +332,7 @@ struct Shooting::System {
 
 /// A solution of Newton's equations.
 struct Shooting::Step {
+    Vector w;                   // the solution of the system
     std::vector<Vector> y;      // change of each node, relative to the sizes
     std::vector<double> times;  // of each event, in s
     double duration = 0.0, parameter = 0.0;
@@ -446,13 +448,17 @@ Shooting::System Shooting::assemble(const std::optional<ShootingRow>& extra) con
                 rest = S * rest;
                 closing = (*problem_.symmetry)(end);
             }
+            // The rows of the pivots become zero: what remains says that these positions stay at the start.
+            if (!problem_.closing.pivots().empty()) {
+                next = inverse.asDiagonal() * problem_.closing.reduced(Matrix(size.asDiagonal() * next));
+                rest = inverse.asDiagonal() * problem_.closing.reduced(Vector(size.asDiagonal() * rest));
+            }
+            closing = problem_.closing.back(closing, at_.nodes.front().y);
             rest += (closing - at_.nodes.front().y).cwiseQuotient(size);
             for (Eigen::Index i = 0; i < states_; ++i) {
-                const bool drifts =
-                    std::find(problem_.drifting.begin(), problem_.drifting.end(), i) != problem_.drifting.end();
-                RowVector row = drifts ? RowVector(RowVector::Zero(s.columns)) : RowVector(next.row(i));
+                RowVector row = next.row(i);
                 row(i) -= 1.0;
-                add(std::move(row), drifts ? 0.0 : -rest(i));
+                add(std::move(row), -rest(i));
             }
         }
         P = std::move(next);
@@ -510,6 +516,7 @@ std::optional<Shooting::Step> Shooting::newton_step(const System& s) const {
     const Vector w = solved(s.A, s.b);
     if (!w.allFinite()) return std::nullopt;
     Step step;
+    step.w = w;
     for (std::size_t k = 0; k < s.P.size(); ++k) step.y.emplace_back(s.P[k] * w + s.r[k]);
     for (std::size_t k = 0; k < order_.events.size(); ++k)
         step.times.push_back(w(s.times + static_cast<Eigen::Index>(k)) * at_.duration);
@@ -544,8 +551,8 @@ bool Shooting::limited_by_rounding() const {
     return !residuals_.empty() && !now_.stage_derivatives.empty() && residual() <= safety * rounding();
 }
 
-/// Takes a step, or a part of it if the whole does not make the residual smaller. False if no part does.
-bool Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual) {
+/// Takes a step, or a part of it if the whole does not make the residual smaller. Returns the part; 0 if none does.
+double Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual) {
     const int halvings = residual > undamped_residual ? max_shooting_halvings : 0;
     double fraction = 1.0;
     for (int halving = 0; halving <= halvings; ++halving, fraction *= 0.5) {
@@ -554,7 +561,7 @@ bool Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra
         try {
             if (!autonomous() && !problem_.parameter.empty())
                 next.duration = problem_.duration(*problem_.model(next.parameter)).first;
-            if (!(next.duration > 0.0) || !evaluate(next, there)) continue;
+            if (!(next.duration > shortest_duration_) || !evaluate(next, there)) continue;
         } catch (const Error& error) {  // a parameter that is not admissible
             failure_ = error.message();
             continue;
@@ -564,17 +571,35 @@ bool Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra
         at_ = std::move(next);
         now_ = std::move(there);
         residual = smaller;
-        return true;
+        return fraction;
     }
-    return false;
+    return 0.0;
+}
+
+/// The derivatives of an earlier motion stand for those of the present one. They are not taken for its own.
+void Shooting::keep_derivatives(const ShootingEvaluation& earlier) {
+    now_.stage_derivatives = earlier.stage_derivatives;
+    now_.condition_derivatives = earlier.condition_derivatives;
+    now_.tolerance = infinity;
 }
 
 // Near the solution, the residuals of Newton's method are r_{k+1} = C r_k² with C = r_k/r_{k−1}². A step that leads to
 // rounding by this rule needs no evaluation.
+//
+// Derivatives of several directions cost more than several motions. So a step of Newton's method that has made the
+// residual much smaller is followed by steps with the same derivatives and Broyden's correction: F is known at both ends
+// of the last step w, and the least change of A that explains it is
+//     A ← A + (F(x + w) − F(x) − A w) wᵀ/wᵀw = A + F(x + w) wᵀ/wᵀw,   because A w = −F(x) for a whole step.
+// The ratios of neighbouring residuals then fall from step to step. The caller computes exact derivatives at the end.
 bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
     constexpr double certainly = 1e-2;
+    // Broyden's steps begin if a residual is smaller than this part of the one before, and end if one is not. For fewer
+    // states than this, derivatives are as cheap as motions.
+    constexpr double much_smaller = 0.1;
+    constexpr Eigen::Index several_states = 4;
     residuals_.clear();
     failure_.clear();
+    shortest_duration_ = shortest_period_part * at_.duration;
     if (now_.stages.empty() && !evaluate(at_, now_)) return false;
     double residual = residual_of(at_, now_, extra);
     // Derivatives of the first motion may be known already, roughly.
@@ -582,25 +607,50 @@ bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
     residual = residual_of(at_, now_, extra);  // now the sizes of the conditions are known
     residuals_ = {residual};
     double enough = rounding();
+    Matrix corrected;       // Broyden's A; empty: that of the present derivatives
+    Vector before_step;     // w of the last step
+    bool inherited = false;  // the derivatives are those of an earlier motion
     for (int k = 0; k < problem_.max_iterations && residual > enough; ++k) {
         if (problem_.interrupted && problem_.interrupted()) {
             failure_ = "interrupted";
             return false;
         }
-        if (k > 0 && !differentiate(tolerance_for(residual))) break;
+        if (k > 0 && !inherited && !differentiate(tolerance_for(residual))) break;
         enough = rounding();
-        const std::optional<Step> step = newton_step(assemble(extra));
-        if (!step) break;
+        System system = assemble(extra);
+        if (inherited) {
+            corrected -= Matrix(system.b * before_step.transpose() / before_step.squaredNorm());
+            system.A = corrected;
+        } else {
+            corrected = system.A;
+        }
+        const std::optional<Step> step = newton_step(system);
         const double before = k > 0 ? residuals_[residuals_.size() - 2] : infinity;
-        if (last == LastStep::trusted && k > 0 && residual < undamped_residual &&
-            residual * residual * (residual / (before * before)) < certainly * enough) {
+        const double predicted = inherited ? residual * (residual / before) * (residual / before)
+                                           : residual * residual * (residual / (before * before));
+        if (step && last == LastStep::trusted && k > 0 && residual < undamped_residual &&
+            predicted < certainly * enough) {
             at_ = moved(*step, 1.0);
             now_ = {};
             return true;
         }
-        if (!advance(*step, extra, residual)) break;
+        const ShootingEvaluation earlier = last == LastStep::trusted ? now_ : ShootingEvaluation{};
+        const double was = residual, fraction = step ? advance(*step, extra, residual) : 0.0;
+        if (fraction == 0.0) {
+            if (!inherited) break;
+            // The exact derivatives may help.
+            now_.stage_derivatives.clear();
+            inherited = false;
+            continue;
+        }
         residuals_.push_back(residual);
+        inherited = last == LastStep::trusted && fraction == 1.0 && residual < much_smaller * was &&
+                    states_ >= several_states && system.A.rows() == system.A.cols();
+        if (!inherited) continue;
+        before_step = step->w;
+        keep_derivatives(earlier);
     }
+    if (inherited) now_.stage_derivatives.clear();
     if (residual <= found_residual) {
         failure_.clear();
         return true;

@@ -13,6 +13,7 @@
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/orbit/detail/symmetry.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 #include "saltus/sensitivity/schedule/scheduled_derivatives.hpp"
 
 /// Periodic motions with a given order of events, by multiple shooting. The unknowns are the states y_k before all
@@ -20,7 +21,8 @@
 /// branch is followed. With the conditions s_k of the events, their resets R_k and the flows φ_k of the modes,
 ///     φ_k(t_{k+1}; t_k, R_k(t_k, y_k)) = y_{k+1}     the arcs join,
 ///     s_k(t_k, y_k) = 0                              the events happen,
-///     φ_K(t_0 + T; t_K, R_K(t_K, y_K)) = x_0         the orbit is closed (with a symmetry σ: = σ(x_0)).
+///     φ_K(t_0 + T; t_K, R_K(t_K, y_K)) = x_0         the orbit is closed (with a symmetry σ: = σ(x_0)), up to
+///                                                    a translation (Closing).
 /// No equation contains 1/ṡ, so nothing degenerates where an event grazes. A long arc along which disturbances grow is
 /// cut into several, by nodes without an event.
 namespace saltus::orbit {
@@ -57,7 +59,7 @@ struct ShootingProblem {
     /// Excited systems: the duration of the motion, and its derivative by the parameter. Empty: autonomous.
     std::function<std::pair<double, double>(const model::Model&)> duration;
     const Symmetry* symmetry = nullptr;
-    std::vector<Eigen::Index> drifting;   ///< positions that need not return; their start stays
+    Closing closing;                      ///< translations up to which the orbit closes
     std::optional<PhaseCondition> phase;  ///< autonomous systems: condition of the start
     Vector size;                          ///< magnitudes of all components
     int max_iterations = 30;
@@ -119,7 +121,7 @@ public:
     bool solve(const std::optional<ShootingRow>& extra = {}, LastStep last = LastStep::evaluated);
     /// Makes sure that derivatives at the present motion are known to a tolerance. False if they do not exist.
     bool differentiate(double tolerance);
-    void set_drifting(std::vector<Eigen::Index> drifting);
+    void set_closing(Closing closing);
     /// Whether the present motion has a derivative by its start in every direction (ScheduledDerivatives::regular).
     bool regular();
 
@@ -160,7 +162,8 @@ private:
     System assemble(const std::optional<ShootingRow>& extra) const;
     std::optional<Step> newton_step(const System& system) const;
     ShootingMotion moved(const Step& step, double fraction) const;
-    bool advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual);
+    double advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual);
+    void keep_derivatives(const ShootingEvaluation& earlier);
     double rounding() const;
     double accumulation_limit(const ShootingMotion& at, const integrate::ScheduledEvent& event, double* weights) const;
     void set_condition_sizes();
@@ -175,6 +178,7 @@ private:
     std::vector<std::vector<double>> condition_size_;  // per event: what residuals of its conditions are relative to
     std::unique_ptr<Tools> tools_;
     std::vector<double> residuals_;
+    double shortest_duration_ = 0.0;
     Vector by_parameter_;
     std::string failure_;
 };

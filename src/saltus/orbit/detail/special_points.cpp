@@ -194,7 +194,7 @@ BranchOptions options_at(const BranchOptions& options, double second) {
 }  // namespace
 
 SpecialCurve follow_special(const model::Description& description, const BranchOptions& options,
-                            const SpecialSeed& seed, const std::vector<Eigen::Index>& drifting) {
+                            const SpecialSeed& seed, const Closing& closing) {
     SpecialCurve curve;
     curve.kind = seed.kind;
     const Symmetric symmetric = options.orbit.symmetry.empty() ? Symmetric::no : Symmetric::yes;
@@ -222,7 +222,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
             const BranchOptions there = options_at(options, next);
             std::string failure;
             try {
-                BranchProblem problem(description, there, seed.multiple, drifting, symmetric);
+                BranchProblem problem(description, there, seed.multiple, closing, symmetric);
                 Vector z = last.z;
                 if (before) z += (last.z - before->first) * ((next - value) / (value - before->second));
                 found = SpecialSolver(problem, there, seed).solve(last, z);
@@ -259,7 +259,7 @@ SpecialCurve follow_special(const model::Description& description, const BranchO
             std::reverse(values.begin(), values.end());
         } else {
             BranchPoint first =
-                BranchProblem(description, options, seed.multiple, drifting, symmetric).describe(seed.point);
+                BranchProblem(description, options, seed.multiple, closing, symmetric).describe(seed.point);
             if (seed.parameter) first.parameter = *seed.parameter;
             curve.points.push_back(std::move(first));
             curve.second.push_back(options.second_start);

@@ -39,6 +39,6 @@ struct SpecialSeed {
 
 /// Follows a special point over the second parameter of the options, in both directions.
 SpecialCurve follow_special(const model::Description& description, const BranchOptions& options,
-                            const SpecialSeed& seed, const std::vector<Eigen::Index>& drifting);
+                            const SpecialSeed& seed, const Closing& closing);
 
 }  // namespace saltus::orbit

@@ -45,11 +45,12 @@ void Symmetry::apply(Return& half) const {
     if (half.by_parameter.size() > 0) half.by_parameter = S * half.by_parameter;
 }
 
-bool closes(const trajectory::Trajectory& motion) {
+bool closes(const trajectory::Trajectory& motion, const Translations& translations) {
     constexpr double equal = 1e-7;  // relative to the size of the components; errors of the motion are far below
+    Vector difference = vector_of(motion.end) - vector_of(motion.start);
+    if (!translations.empty()) difference = translations.reduced(std::move(difference));
     return motion.status == trajectory::Status::completed &&
-           (vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(sizes(motion)).maxCoeff() <=
-               equal;
+           difference.cwiseAbs().cwiseQuotient(sizes(motion)).maxCoeff() <= equal;
 }
 
 Symmetry symmetry_of(const model::Model& model, const std::string& text) {

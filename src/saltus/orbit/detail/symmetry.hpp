@@ -6,6 +6,7 @@
 #include "saltus/base/linalg.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
+#include "saltus/orbit/detail/translations.hpp"
 
 namespace saltus::orbit {
 
@@ -25,7 +26,7 @@ struct Symmetry {
 /// not examined. Throws an Error that names --symmetry if the text is no such map.
 Symmetry symmetry_of(const model::Model& model, const std::string& text);
 
-/// Whether a motion ends where it started, up to 1e-7 of the size of its components.
-bool closes(const trajectory::Trajectory& motion);
+/// Whether a motion ends where it started, up to 1e-7 of the size of its components and up to a translation.
+bool closes(const trajectory::Trajectory& motion, const Translations& translations);
 
 }  // namespace saltus::orbit

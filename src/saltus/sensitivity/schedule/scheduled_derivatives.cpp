@@ -261,9 +261,13 @@ bool ScheduledDerivatives::conditions(const integrate::ScheduledEvent& event, do
 bool ScheduledDerivatives::regular(const std::vector<ScheduledStage>& stages) {
     Tangent& x = work_->tangent;
     const integrate::SystemMode& first = stages.front().mode;
-    for (std::size_t i = 0; i < first.elements.size(); ++i)
-        if (first.elements[i].active && x.dynamics.elements()[i].rows.kind != trajectory::ElementKind::slider)
+    // Disturbances out of a constraint do not exist; `stage` moves them onto the constraint.
+    for (std::size_t i = 0; i < first.elements.size(); ++i) {
+        const trajectory::ElementKind kind = x.dynamics.elements()[i].rows.kind;
+        if (first.elements[i].active && kind != trajectory::ElementKind::slider &&
+            kind != trajectory::ElementKind::constraint)
             return false;
+    }
     integrate::RecordedPiece before;
     for (const ScheduledStage& stage : stages) {
         for (const RecordedChange& change : stage.changes) {

@@ -37,6 +37,7 @@ Json point_json(const orbit::Branches& b, const orbit::BranchPoint& p) {
     j["amplitude"] = Json::object();
     for (std::size_t i = 0; i < p.amplitude.size(); ++i)
         j["amplitude"][b.coordinates[i]] = {number(p.amplitude[i].first), number(p.amplitude[i].second)};
+    if (!p.drift.empty()) j["drift"] = json::by_name(b.coordinates, p.drift);
     j["events"] = p.events;
     if (b.equilibria) j["contacts_closed"] = p.closed;
     j["state"] = {{"q", json::by_name(b.coordinates, p.state.q)}, {"u", json::by_name(b.coordinates, p.state.u)}};

@@ -552,6 +552,17 @@ TEST(Orbit, ThatNeedsMorePassagesCountsThemInWords) {
     EXPECT_NE(o.reason.find("once upwards"), std::string::npos) << o.reason;
 }
 
+/// A rotating pendulum on a very weak spring does not return. A step of Newton's method asks for a period that is longer
+/// than the guess by many orders of magnitude; a motion over that time would fill the memory.
+TEST(Orbit, DoesNotFollowPeriodsThatGrowWithoutBound) {
+    const model::Model m = of_text(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"5.305*cos(x) + 1e-6*x^2\"\n"
+        "[initial]\nq = { x = -0.132 }\nu = { x = 2 }\n");
+    Options options;
+    options.settle = 30;
+    EXPECT_EQ(find_orbit(m, options).status, Status::no_orbit);
+}
+
 // A pendulum whose support is shaken has a state of rest, which is an orbit of the period of the excitation.
 TEST(Orbit, WithoutAmplitudeIsCalledAStateOfRest) {
     Options options;

@@ -188,9 +188,7 @@ struct Search {
 
     /// Newton's method for the return map, from (t, x, duration).
     bool solve() {
-        // A period that becomes much shorter than the guess is none: every motion closes in no time.
-        constexpr double shortest_part = 0.01;
-        const double shortest = shortest_part * duration;
+        const PeriodRange durations(duration);
         found = mapped(duration, x);
         if (!found.available()) return fail(Status::no_orbit, found.failure);
         Vector size = sizes(found.motion);
@@ -205,7 +203,7 @@ struct Search {
             for (int halving = 0; halving <= max_halvings && !better; ++halving, fraction *= 0.5) {
                 const Vector next = x + fraction * dx;
                 const double length = duration + fraction * dT;
-                if (!next.allFinite() || !(length > shortest)) continue;
+                if (!next.allFinite() || !durations.contains(length)) continue;
                 Return r = attempt(next, length);
                 if (!r.available()) continue;
                 const Vector new_size = sizes(r.motion);

@@ -234,6 +234,7 @@ std::optional<OrbitPoint> BranchProblem::correct_by_map(const OrbitPoint& near, 
         return std::min(branch_accepted * (1.0 + growth_of(there.r.slope, near.scale.head(states_))), branch_loosest);
     };
     const int most = damping == Damping::none ? max_corrections : max_damped_corrections;
+    const PeriodRange durations(autonomous() ? z_start(states_) : 0.0);
     for (int k = 0; k < most && residual > branch_rounding; ++k) {
         if (options_.interrupted && options_.interrupted()) {
             failure_ = "interrupted";
@@ -251,6 +252,7 @@ std::optional<OrbitPoint> BranchProblem::correct_by_map(const OrbitPoint& near, 
         double fraction = 1.0;
         for (int halving = 0; halving <= (damping == Damping::none ? 0 : 8) && !better; ++halving, fraction *= 0.5) {
             const Vector next = z + fraction * step;
+            if (autonomous() && !durations.contains(next(states_))) continue;
             std::optional<Evaluation> there = evaluate(near.t, next, options_.interrupted);
             if (!there) continue;
             const Vector defect_there = defect(*there, near, next);

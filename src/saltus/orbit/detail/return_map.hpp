@@ -14,6 +14,16 @@
 
 namespace saltus::orbit {
 
+/// Durations, in s, that Newton's method may try for an orbit whose period is an unknown. A period that becomes much
+/// shorter than the guess is none: every motion closes in no time. Near a singular Jacobian a step can ask for a period
+/// that is longer by many orders of magnitude; its motion would take all time and memory.
+struct PeriodRange {
+    explicit PeriodRange(double guess) : shortest(0.01 * guess), longest(20.0 * guess) {}
+    bool contains(double duration) const { return duration > shortest && duration < longest; }
+
+    double shortest, longest;
+};
+
 /// A motion of one period with its derivative.
 struct Return {
     trajectory::Trajectory motion;

@@ -32,8 +32,6 @@ constexpr double undamped_residual = 1e-6;
 /// If the residual no longer falls, then the motion counts as found below this value.
 constexpr double found_residual = 1e-9;
 constexpr int max_shooting_halvings = 12;
-/// A period that becomes shorter than this part of the guess is none: every motion closes in no time.
-constexpr double shortest_period_part = 0.01;
 /// Tolerance of derivatives from which multipliers are computed, as in sensitivity::Options.
 constexpr double full_accuracy = 1e-11;
 /// The states of a node are unknowns of the linear system, and not only functions of those before, if disturbances have
@@ -561,7 +559,7 @@ double Shooting::advance(const Step& step, const std::optional<ShootingRow>& ext
         try {
             if (!autonomous() && !problem_.parameter.empty())
                 next.duration = problem_.duration(*problem_.model(next.parameter)).first;
-            if (!(next.duration > shortest_duration_) || !evaluate(next, there)) continue;
+            if (!durations_.contains(next.duration) || !evaluate(next, there)) continue;
         } catch (const Error& error) {  // a parameter that is not admissible
             failure_ = error.message();
             continue;
@@ -599,7 +597,7 @@ bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
     constexpr Eigen::Index several_states = 4;
     residuals_.clear();
     failure_.clear();
-    shortest_duration_ = shortest_period_part * at_.duration;
+    durations_ = PeriodRange(at_.duration);
     if (now_.stages.empty() && !evaluate(at_, now_)) return false;
     double residual = residual_of(at_, now_, extra);
     // Derivatives of the first motion may be known already, roughly.

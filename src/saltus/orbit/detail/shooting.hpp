@@ -178,7 +178,7 @@ private:
     std::vector<std::vector<double>> condition_size_;  // per event: what residuals of its conditions are relative to
     std::unique_ptr<Tools> tools_;
     std::vector<double> residuals_;
-    double shortest_duration_ = 0.0;
+    PeriodRange durations_{0.0};  // Newton steps that leave it are halved
     Vector by_parameter_;
     std::string failure_;
 };

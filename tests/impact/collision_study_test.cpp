@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "frictional_collisions.hpp"
+#include "saltus/base/factors.hpp"
 
 namespace saltus::impact::collision_study_test {
 namespace {
@@ -14,7 +15,7 @@ using namespace test;
 
 /// Newton's law with all contacts of the collision, from D and its laws.
 Outcome by_newton(const FrictionalCollision& c, const Vector& e) {
-    const Matrix D = c.directions.transpose() * Eigen::LLT<Matrix>(c.M).solve(c.directions);
+    const Matrix D = c.directions.transpose() * Cholesky(c.M).solve_columns(c.directions);
     Collision collision;
     solvers::BlockMatrix& W = collision.problem.W;
     W.start = {0};
@@ -116,7 +117,7 @@ TEST(CollisionStudy, OfAFrictionlessModelWithSlipRowsIsThatOfItsNormals) {
         for (Index i = 1; i < 6; i += 2) Lambda(i) = 0.0;
         Vector impulse = c.directions * Lambda;
         if (c.impulse.size() > 0) impulse += c.impulse;
-        c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
+        c.u_plus = c.u_minus + Cholesky(c.M).solve(impulse);
         CollisionStudyOptions options;
         options.Lambda = Lambda;
         options.subdivisions = 1;

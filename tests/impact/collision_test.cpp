@@ -3,12 +3,12 @@
 
 #include "saltus/impact/collision.hpp"
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 #include <random>
 
 #include "allocations.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::impact::collision_test {
@@ -63,7 +63,7 @@ struct Bodies {
         std::vector<int> sizes;
         for (const Law& l : laws) sizes.push_back(std::max(1, solvers::law_size(l.kind)));
         Collision c;
-        c.problem.W = solvers::BlockMatrix::from_dense(rows * M.llt().solve(rows.transpose()), sizes);
+        c.problem.W = solvers::BlockMatrix::from_dense(rows * Cholesky(M).solve_columns(rows.transpose()), sizes);
         c.problem.laws = laws;
         c.gamma_minus = to_vector(chi.size() == 0 ? Vector(rows * u) : Vector(rows * u + chi));
         c.chi = to_vector(chi);
@@ -73,7 +73,7 @@ struct Bodies {
         return c;
     }
     double energy(const Vector& v) const { return 0.5 * v.dot(M * v); }
-    Vector after(const Outcome& o) const { return u + M.llt().solve(rows.transpose() * to_eigen(o.Lambda)); }
+    Vector after(const Outcome& o) const { return u + Cholesky(M).solve(rows.transpose() * to_eigen(o.Lambda)); }
 };
 
 Outcome outcome_of(const Collision& c, double within = tolerance) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <random>
 
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/frictionless.hpp"
 
 /// Collisions for the tests of the energetic conditions.
@@ -53,7 +53,7 @@ inline Matrix matrix_of(const std::vector<std::vector<double>>& rows) {
 inline Vector after(const FrictionlessCollision& c, const Vector& Lambda) {
     Vector impulse = c.directions * Lambda;
     if (c.impulse.size() > 0) impulse += c.impulse;
-    return c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
+    return c.u_minus + Cholesky(c.M).solve(impulse);
 }
 
 /// Contacts on one side of a plane, so that P⁺ and P⁻ are not empty and the work is bounded; u⁺ from random impulses,

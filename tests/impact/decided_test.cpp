@@ -8,6 +8,7 @@
 
 #include "../allocations.hpp"
 #include "frictional_collisions.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/work/frictional_work.hpp"
 
 namespace saltus::impact::decided_test {
@@ -71,10 +72,10 @@ TEST(DecidedImpact, WithoutLossIsNoAlarm) {
         c.laws.assign(3, law_of(LawKind::unilateral));
         c.sizes = {1, 1, 1};
         c.u_minus = 1e3 * random.vector(4);
-        const Matrix D = c.directions.transpose() * Eigen::LLT<Matrix>(c.M).solve(c.directions);
-        Vector Lambda = -2.0 * Eigen::LLT<Matrix>(D).solve(c.directions.transpose() * c.u_minus);
+        const Matrix D = c.directions.transpose() * Cholesky(c.M).solve_columns(c.directions);
+        Vector Lambda = -2.0 * Cholesky(D).solve(c.directions.transpose() * c.u_minus);
         Lambda *= 1.0 + 1e-12 * random.normal();
-        c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(c.directions * Lambda);
+        c.u_plus = c.u_minus + Cholesky(c.M).solve(c.directions * Lambda);
         EXPECT_FALSE(audit(Decided(c, Lambda).impact()).supplies_energy()) << k;
     }
 }
@@ -163,7 +164,7 @@ TEST(Cause, OfHundredsOfContactsNeedsNoCornerPoints) {
     c.laws.assign(static_cast<std::size_t>(contacts), law_of(LawKind::unilateral));
     c.sizes.assign(static_cast<std::size_t>(contacts), 1);
     const Vector Lambda = random.impulses(contacts);
-    c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(c.directions * Lambda);
+    c.u_plus = c.u_minus + Cholesky(c.M).solve(c.directions * Lambda);
     const DecidedWork work = audit(Decided(c, Lambda).impact());
     ASSERT_TRUE(work.supplies_energy());
     const EnergyFinding f = find_cause(c, Lambda, newton(c, std::vector<double>(300, 1.0)));

@@ -3,11 +3,11 @@
 
 #include "saltus/impact/audit/dissipation.hpp"
 
-#include <Eigen/LU>
 #include <limits>
 
 #include "collisions.hpp"
 #include "reference/reference.hpp"
+#include "saltus/base/factors.hpp"
 
 namespace saltus::impact::dissipation_tests {
 namespace {
@@ -98,7 +98,7 @@ TEST(Dissipation, IsNeverPromisedWhereNewtonsLawCreatesEnergy) {
         const Vector gamma = vector_of({-random.uniform(), random.normal()});
         const Vector xi_free = vector_of({(1.0 + e_n) * gamma(0), (1.0 + e_t) * gamma(1)});
         std::vector<Vector> solutions;
-        const Vector stick = -D.inverse() * xi_free;
+        const Vector stick = -inverse(D) * xi_free;
         if (std::abs(stick(1)) <= mu * stick(0)) solutions.push_back(stick);
         for (const double side : {1.0, -1.0}) {
             const double denominator = D(0, 0) - side * mu * D(0, 1);

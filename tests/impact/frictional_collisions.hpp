@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Eigen/LU>
-
 #include "collisions.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/frictional.hpp"
 
 /// Collisions with friction for the tests.
@@ -67,14 +66,14 @@ inline FrictionalCollision random_frictional(Random& random, Index n, const std:
         c.impulse = random.vector(n);
         impulse += c.impulse;
     }
-    c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
+    c.u_plus = c.u_minus + Cholesky(c.M).solve(impulse);
     return c;
 }
 
 /// D = [[5/2, 3/2], [3/2, 5/2]]: a rod at 45 degrees on its end, the velocities those of the contact point.
 inline FrictionalCollision rod(double mu) {
     FrictionalCollision c;
-    c.M = matrix_of({{2.5, 1.5}, {1.5, 2.5}}).inverse();
+    c.M = inverse(matrix_of({{2.5, 1.5}, {1.5, 2.5}}));
     c.directions = Matrix::Identity(2, 2);
     c.laws = {law_of(LawKind::friction2, mu)};
     c.sizes = {2};

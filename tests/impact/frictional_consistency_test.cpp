@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "frictional_collisions.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/audit/collision_study.hpp"
 #include "saltus/impact/consistency/consistency_boundary.hpp"
 #include "saltus/impact/work/frictional_work.hpp"
@@ -23,7 +24,7 @@ double distance(const FrictionalCollision& c, const Vector& u) {
 Vector after(const FrictionalCollision& c, const Vector& Lambda) {
     Vector impulse = c.directions * Lambda;
     if (c.impulse.size() > 0) impulse += c.impulse;
-    return c.u_minus + Eigen::LLT<Matrix>(c.M).solve(impulse);
+    return c.u_minus + Cholesky(c.M).solve(impulse);
 }
 
 /// Contacts on one side, so that some velocity leaves all of them.
@@ -200,7 +201,7 @@ TEST(FrictionalBoundary, OfTheRodIsTheBallCutByConeAndFloor) {
     EXPECT_LE(balls.balls[0].centre.norm(), 1e-14);
     EXPECT_NEAR(balls.balls[0].radius_squared, c.u_minus.dot(c.M * c.u_minus), 1e-14);
     // The area by counting cells of a fine grid.
-    const Matrix D = c.M.inverse();
+    const Matrix D = inverse(c.M);
     const int n = 1200;
     int inside = 0;
     for (int i = 0; i < n; ++i)

@@ -3,10 +3,10 @@
 
 #include "saltus/impact/work/frictional_work.hpp"
 
-#include <Eigen/LU>
 #include <limits>
 
 #include "frictional_collisions.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/sets/dual_friction_cone.hpp"
 #include "saltus/sets/friction_cone.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
@@ -82,7 +82,7 @@ TEST(FrictionalWork, OutsideTheFrictionConeIsNotByContacts) {
     EXPECT_EQ(a.verdict, Verdict::not_by_contacts) << a.sentence;
     EXPECT_TRUE(std::isnan(a.least.work));
     // The nearest impulse in the M⁻¹ = D metric: along the edge (1, −0.3).
-    const Matrix D = c.M.inverse();
+    const Matrix D = inverse(c.M);
     const Vector needed = vector_of({0.9625, -0.3375}), edge = vector_of({1, -0.3});
     const Vector rest = needed - edge * (edge.dot(D * needed) / edge.dot(D * edge));
     EXPECT_NEAR(a.kinetic.distance, std::sqrt(rest.dot(D * rest)), 1e-12);
@@ -213,7 +213,7 @@ TEST(FrictionalWork, OfSpatialContactsHasAGapBelow1em8) {
             ++bounded;
             const double sign = end == &a.least ? 1.0 : -1.0;
             Vector b = end->b;
-            if (c.impulse.size() > 0) b -= 0.5 * Eigen::LLT<Matrix>(c.M).solve(c.impulse);
+            if (c.impulse.size() > 0) b -= 0.5 * Cholesky(c.M).solve(c.impulse);
             const Vector gamma = sign * (c.directions.transpose() * b + c.chi);
             for (int i = 0; i < contacts && k % 4 != 0; ++i) {
                 const double mu = laws[static_cast<std::size_t>(i)].mu;
@@ -286,7 +286,7 @@ TEST(FrictionalWork, ABlockThatSlidesOnFourCornersHasNoInteriorAndASmallGap) {
         Lambda(3 * i) = 0.2 + 0.1 * i;
         Lambda(3 * i + 1) = -mu * Lambda(3 * i);
     }
-    c.u_plus = c.u_minus + Eigen::LLT<Matrix>(c.M).solve(c.directions * Lambda);
+    c.u_plus = c.u_minus + Cholesky(c.M).solve(c.directions * Lambda);
     const FrictionalAudit a = audit(c);
     ASSERT_TRUE(a.kinetic.holds) << a.kinetic.distance;
     expect_end(c, a.least);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "collisions.hpp"
+#include "saltus/base/factors.hpp"
 #include "saltus/impact/consistency/velocity_polyhedron.hpp"
 
 namespace saltus::impact::work_test {
@@ -19,8 +20,7 @@ constexpr double close = 1e-9;
 
 /// The shift of the ball centres.
 Vector half_pi(const FrictionlessCollision& c) {
-    return c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows()))
-                                 : Vector(0.5 * Eigen::LLT<Matrix>(c.M).solve(c.impulse));
+    return c.impulse.size() == 0 ? Vector(Vector::Zero(c.M.rows())) : Vector(0.5 * Cholesky(c.M).solve(c.impulse));
 }
 
 void expect_saddle(const FrictionlessCollision& c, const WorkEnd& end, double sign) {
@@ -198,7 +198,7 @@ TEST(Compatibility, DistanceFromTheImpulsesIsMeasuredInTheKineticMetric) {
         // The rest of the nearest impulse is orthogonal to it in M⁻¹ and in the polar cone of the contacts.
         Vector missed = c.M * (c.u_plus - c.u_minus) - c.directions * a.kinetic.Lambda;
         if (c.impulse.size() > 0) missed -= c.impulse;
-        const Vector rest = Eigen::LLT<Matrix>(c.M).solve(missed);
+        const Vector rest = Cholesky(c.M).solve(missed);
         EXPECT_NEAR(a.kinetic.distance, std::sqrt(missed.dot(rest)), close);
         const Vector gain = c.directions.transpose() * rest;
         EXPECT_LE(gain.maxCoeff(), close);
@@ -235,7 +235,7 @@ TEST(Compatibility, AnElasticImpactCreatesNothing) {
         c.u_minus = random.vector(n);
         const double gamma = relative_velocities(c, c.u_minus)(0);
         if (gamma > 0.0) continue;
-        const Vector w = c.directions.col(0), m = Eigen::LLT<Matrix>(c.M).solve(w);
+        const Vector w = c.directions.col(0), m = Cholesky(c.M).solve(w);
         c.u_plus = c.u_minus - 2.0 * gamma / w.dot(m) * m;
         const Audit a = audit(c);
         EXPECT_EQ(a.verdict, Verdict::dissipates) << a.sentence;
@@ -367,7 +367,7 @@ TEST(Bilateral, ColumnsAreWorthTwoOppositeContacts) {
         pair.directions.col(contacts + 1) = -pair.directions.col(contacts);
         pair.chi(contacts + 1) = -pair.chi(contacts);
         // Onto the constraint after, and before it too in half of the cases.
-        const Vector w = pair.directions.col(contacts), m = Eigen::LLT<Matrix>(pair.M).solve(w);
+        const Vector w = pair.directions.col(contacts), m = Cholesky(pair.M).solve(w);
         if (k % 2 == 0) pair.u_minus -= (w.dot(pair.u_minus) + pair.chi(contacts)) / w.dot(m) * m;
         Lambda(contacts + 1) = 0.0;
         pair.u_plus = after(pair, Lambda);

@@ -5,11 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "physics/motion.hpp"
 #include "proof/sampling.hpp"
+#include "saltus/base/factors.hpp"
 
 namespace saltus::proof::admissible_test {
 namespace {
@@ -194,7 +194,7 @@ TEST(Tangents, LieAlongTheConstraintsForAllSampledJacobians) {
             for (int j = 0; j < m; ++j) P(i, j) = g(i, pivots[static_cast<std::size_t>(j)]);
             for (int j = 0; j < n - m; ++j) O(i, j) = g(i, free[static_cast<std::size_t>(j)]);
         }
-        const Matrix X = -P.fullPivLu().solve(O);
+        const Matrix X = -FullPivotLu(P).solve_columns(O);
         for (int i = 0; i < m; ++i)
             for (int j = 0; j < n - m; ++j)
                 EXPECT_TRUE(test::inside((*T)(pivots[static_cast<std::size_t>(i)], j), X(i, j), 1e4));

@@ -4,8 +4,6 @@
 
 #include "saltus/solvers/friction/detail/interfaces.hpp"
 
-#include <Eigen/LU>
-
 #include "allocations.hpp"
 #include "problems.hpp"
 #include "saltus/solvers/friction/detail/interface_system.hpp"

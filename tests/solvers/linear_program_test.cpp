@@ -3,11 +3,11 @@
 
 #include "saltus/solvers/program/linear_program.hpp"
 
-#include <Eigen/LU>
 #include <limits>
 #include <ostream>
 
 #include "problems.hpp"
+#include "saltus/base/factors.hpp"
 
 namespace saltus::solvers::linear_program_test {
 
@@ -43,8 +43,8 @@ double least_vertex(const LinearProgram& p) {
                 B.col(static_cast<Index>(columns.size())) = p.A.col(j);
                 columns.push_back(j);
             }
-        const Eigen::FullPivLU<Matrix> lu(B);
-        if (!lu.isInvertible()) continue;
+        const FullPivotLu lu(B);
+        if (!lu.invertible()) continue;
         const Vector x = lu.solve(p.b);
         if (x.minCoeff() < -1e-9) continue;
         double value = 0.0;
@@ -93,7 +93,7 @@ TEST(LinearProgram, AgreesWithAllCornersOfRandomPrograms) {
         LinearProgram p;
         const bool degenerate = k % 2 == 0;
         p.A = Matrix::NullaryExpr(m, n, [&] { return degenerate ? digit(random) : random.normal(); });
-        if (Eigen::FullPivLU<Matrix>(p.A).rank() < m) continue;
+        if (FullPivotLu(p.A).rank() < m) continue;
         p.c = Vector::NullaryExpr(n, [&] { return degenerate ? digit(random) : random.normal(); });
         p.b = k % 3 == 0 ? Vector(Vector::NullaryExpr(m, [&] { return digit(random); }))
                          : Vector(p.A * Vector::NullaryExpr(n, [&] { return std::max(0.0, digit(random)); }));

@@ -93,7 +93,15 @@ def absolute(x):
     return (x if x.v >= 0 else -x) if isinstance(x, Jet) else abs(x)
 
 
-FUNCTIONS = {"sin": sine, "cos": cosine, "sqrt": square_root, "exp": exponential, "abs": absolute, "pi": math.pi, "__builtins__": {}}
+def maximum(a, b):
+    return a if (a.v if isinstance(a, Jet) else a) >= (b.v if isinstance(b, Jet) else b) else b
+
+
+def minimum(a, b):
+    return -maximum(-a, -b)
+
+
+FUNCTIONS = {"sin": sine, "cos": cosine, "sqrt": square_root, "exp": exponential, "abs": absolute, "max": maximum, "min": minimum, "pi": math.pi, "__builtins__": {}}
 
 
 def solve(a, b):
@@ -712,8 +720,9 @@ class Judge:
             columns = []
             for k in range(2 * n):
                 step = 1e-6 * max(1e-3, region[k][1] - region[k][0])
-                ends = [self.mode_motion([x + d * (i == k) for i, x in enumerate(point)])[0] for d in (-step, step)]
-                columns.append([float(k == n + i) for i in range(n)] + [(y - x) / (2 * step) for x, y in zip(*ends)])
+                low, high = max(point[k] - step, region[k][0]), min(point[k] + step, region[k][1])      # beyond the region there may be a corner
+                ends = [self.mode_motion([end if i == k else x for i, x in enumerate(point)])[0] for end in (low, high)]
+                columns.append([float(k == n + i) for i in range(n)] + [(y - x) / (high - low) for x, y in zip(*ends)])
             PJ = [[dot(row, c) for c in columns] for row in P]
             S = [[PJ[i][j] + PJ[j][i] - 2 * nu * P[i][j] for j in range(2 * n)] for i in range(2 * n)]
             S = S if verdict == "unstable" else [[-x for x in row] for row in S]
@@ -773,7 +782,7 @@ class Judge:
         strict = len(set(conditions["3"]["decrease"]["along"])) == 2 * n
         ids = ["1", "2", "3"] + ["4"] * bool(self.names) + ["6"] + ["7"] * (attracts and not strict)
         need(list(conditions) == ids and self.reference == 0 and not self.closing, "conditions")
-        need(all(lo <= x <= hi for x, (lo, hi) in zip(point + [0.0] * n, region)), "the point is outside")
+        need(all(lo < x < hi for x, (lo, hi) in zip(point + [0.0] * n, region)), "the point is not inside the region")
         level, self.rho = self.rho, math.inf
         self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)
         V_e, s_e = self.function_at(point, [0.0] * n)
@@ -869,6 +878,9 @@ class Judge:
             assumption = {"attractivity": "9", "regulation": "2", "instability": "10", "function": "7"}.get(doc["theorem"])
             need((c["verdict"], c["certified"]) == (("assumed", False) if c["id"] == assumption else ("proved", True)), "grade of %s" % c["id"])
         self.doc_damping = bool({"linear damping", "separate damping"} & set(conditions.get("3", {})))
+        for name, text in (tomllib.loads(model["text"]).get("parameters", {}) | model["overrides"]).items():
+            value = eval(code(str(text)), dict(self.world.names))
+            need(abs(value - self.world.names[name]) <= 1e-11 * abs(value), "the parameter %s has another value" % name)
         if doc["theorem"] == "equilibria":
             need(list(conditions) == ["form", "complete"] and self.rho == math.inf, "conditions")
             return self.each(conditions["complete"]["equilibria"]["tree"], self.domain, self.balance_leaf)
@@ -909,6 +921,8 @@ class Judge:
                 for e, sign in self.world.sliding:
                     jet = self.world.jet(e["gammaT"], self.world.state(q))
                     t, tau = jet.g[self.n:], max(0.0, self.rho - s["U"] + self.reference)
+                    rubs = [self.world.jet(e[key], self.world.state(q)).v for key in ("mu", "FN")]
+                    need(min(rubs) >= 0, "friction is negative")
                     need(sign * jet.v > 0 and 2 * tau * dot(t, solve(s["M"], t)) < jet.v ** 2 * (1 + EPS), "a slider may stop")
         self.only = None if regulation else self.only
         if self.asked("1"):

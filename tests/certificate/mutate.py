@@ -220,7 +220,37 @@ def mutate_function(rng, doc, others):
         claims["dissipative impacts"]["tree"] = ["copositive", [[examples.h(rng.choice([0, 0, 0.5, 2, -1])) for _ in range(size)] for _ in range(size)]]
 
 
-MUTATIONS = [mutate_function] * 2 + [mutate_number] * 4 + [mutate_tree] * 3 + [mutate_domain, mutate_domain, mutate_delete, mutate_delete, mutate_words, mutate_words, mutate_model,
+def mutate_region(rng, doc, others):
+    """A side of the domain or of the velocities that is narrower, or ends at the point or at 0."""
+    setting = doc["setting"]
+    side = rng.choice(setting["domain"] + setting.get("velocities", []) * 2)
+    ends = [max(min(judge.number(x), 1e3), -1e3) for x in side]
+    side[rng.randrange(2)] = rng.choice([examples.h(0), examples.h(sum(ends) / 2), examples.h(rng.uniform(*ends)), *setting.get("point", [])])
+
+
+def mutate_to_expression(rng, doc, others):
+    """A number of the model that is written as an expression, with a listed value that differs a little, or not at all."""
+    model = doc["model"]
+    name = rng.choice(sorted(model["parameters"]))
+    value, near = judge.number(model["parameters"][name]), rng.choice([0, 0, 1e-15, 1e-13, -5e-13, 9e-13, 2e-12, -1e-9])
+    model["text"] = re.sub(r"(?m)^%s = .*$" % name, "%s = \"%r/2 + %r/2\"" % (name, value, value), model["text"])
+    model["sha256"] = hashlib.sha256(model["text"].encode()).hexdigest()
+    model["parameters"][name] = examples.h(value * (1 + near))
+
+
+def mutate_corner(rng, doc, others):
+    """A coordinate or velocity in the model is replaced by a function of it with a corner."""
+    model = doc["model"]
+    name = rng.choice([q + end for q in doc["setting"]["coordinates"] for end in ("", "'")])
+    places_of_name = list(re.finditer(r"\b%s(?![\w'])" % name, model["text"].split("q = ", 1)[1].split("\n", 1)[1]))
+    start = model["text"].index("q = ") + 4 + model["text"].split("q = ", 1)[1].index("\n") + 1
+    word = rng.choice(places_of_name)
+    new = rng.choice(["max(%s, 0)", "max(0, %s)", "min(%s, 0)", "abs(%s)", "(%s + 2*max(0, -%s))", "(2*%s - 3*max(%s, 0))"]).replace("%s", name)
+    model["text"] = model["text"][:start + word.start()] + new + model["text"][start + word.end():]
+    model["sha256"] = hashlib.sha256(model["text"].encode()).hexdigest()
+
+
+MUTATIONS = [mutate_region] * 2 + [mutate_to_expression, mutate_corner] + [mutate_function] * 2 + [mutate_number] * 4 + [mutate_tree] * 3 + [mutate_domain, mutate_domain, mutate_delete, mutate_delete, mutate_words, mutate_words, mutate_model,
                                                        mutate_model, mutate_level, mutate_key, mutate_junk, mutate_text, mutate_text, mutate_exchange]
 
 

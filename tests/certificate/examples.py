@@ -606,17 +606,19 @@ def conveyor():
     return result
 
 
-def sliding_block():
-    """A block on a belt with constant friction slides for ever while T + 2(x - 0.5)^2 < 0.4 < v^2/2: friction is a part of the potential energy."""
-    text = SLIDING_BLOCK
-    setting = {"coordinates": ["x"], "domain": box((-0.25, 1.25)), "reference": h(-0.5), "level": h(0.4), "I_C": [], "sliding": {"belt": "backwards"}}
+def sliding_block(level=0.4, reach=0.75):
+    """A block on a belt with constant friction slides for ever while T + 2(x - 0.5)^2 < 0.4 < v^2/2: friction is a part of the potential energy.
+    Above this level the slip may turn round, and friction then takes more energy."""
+    text, ends = SLIDING_BLOCK, (0.5 - reach, 0.5 + reach)
+    setting = {"coordinates": ["x"], "domain": box(ends), "reference": h(-0.5), "level": h(level), "I_C": [], "sliding": {"belt": "backwards"}}
+    slides = split(0, 0.5, split(0, 0.4375, ["slides"], ["slides"]), split(0, 0.5625, ["slides"], ["slides"]))
     conditions = {
         "1": [{"kind": "form"}, {"kind": "mass", "tree": ["definite"]}],
-        "S": [{"kind": "sliding", "tree": split(0, 0.5, split(0, 0.4375, ["slides"], ["slides"]), split(0, 0.5625, ["slides"], ["slides"]))}],
+        "S": [{"kind": "sliding", "tree": slides if level < 0.5 else ["takes energy"]}],
         "2": [{"kind": "faces", "faces": [{"coordinate": 0, "side": side, "tree": ["level"]} for side in ("low", "high")]},
               {"kind": "bounded", "tree": ["bounded"]},
-              {"kind": "stationary", "N": box((-0.25, 1.25)), "pivots": [], "tree": ["local"]},
-              {"kind": "unique", "N": box((-0.25, 1.25)), "pivots": [], "closed": [], "qualification": [], "kappa": h(0)},
+              {"kind": "stationary", "N": box(ends), "pivots": [], "tree": ["local"]},
+              {"kind": "unique", "N": box(ends), "pivots": [], "closed": [], "qualification": [], "kappa": h(0)},
               {"kind": "point", "box": box((0.5, 0.5))}],
         "3": [{"kind": "linear damping", "tree": ["semidefinite"]}],
         "4": [{"kind": "losses", "tree": ["loads", [{"loaded": [], "by": "rank", "weights": numbers(1)}]]}],
@@ -870,6 +872,6 @@ def changed(certificate, old, new, parameters=None):
 def all_examples():
     return [falling_block(), falling_block(INF), pendulum(), block_equilibria(), arm(), flexible_arm(), convex_block(), oscillator(),
             oscillator(c=-0.5, level=1.0), oscillator(k=-4.0), damped_pair(), inverted_pendulum(), bead(),
-            cubic_pendulum(), drag_pendulum(), own_energy(), own_energy(3.0), belt(), belt(1.4), hill(), sticking_rod(), conveyor(), sliding_block(),
+            cubic_pendulum(), drag_pendulum(), own_energy(), own_energy(3.0), belt(), belt(1.4), hill(), sticking_rod(), conveyor(), sliding_block(), sliding_block(4.0, 1.75),
             belt_equilibria(), ratchet(), ratchet_equilibria(), elastic_block(), cross_term(), cross_term_in_a_box(), stopped_spring(), growing_function(), driven_spring(),
             weighted_energies()]

@@ -923,7 +923,13 @@ class Judge:
                     t, tau = jet.g[self.n:], max(0.0, self.rho - s["U"] + self.reference)
                     rubs = [self.world.jet(e[key], self.world.state(q)).v for key in ("mu", "FN")]
                     need(min(rubs) >= 0, "friction is negative")
-                    need(sign * jet.v > 0 and 2 * tau * dot(t, solve(s["M"], t)) < jet.v ** 2 * (1 + EPS), "a slider may stop")
+                    need(sign * jet.v > 0, "a slider does not slide at rest")
+                    if 2 * tau * dot(t, solve(s["M"], t)) < jet.v ** 2 * (1 + EPS):
+                        continue
+                    need(not contacts, "a slider may stop")        # friction that is not negative takes energy then
+                    for part in (-1.0, -0.5, 0.0, 0.5, 1.0):
+                        state = self.world.state(q, [part * math.sqrt(2 * min(tau, 1e6)) * x for x in solve(s["M"], t)])
+                        need(self.world.jet(e["FN"], state).v >= 0 and self.world.jet(e["mu"], state).v >= 0, "friction of a slider is negative")
         self.only = None if regulation else self.only
         if self.asked("1"):
             self.each(conditions["1"]["mass"]["tree"], self.domain, self.mass)

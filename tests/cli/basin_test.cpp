@@ -87,6 +87,20 @@ TEST(Basin, SaysWhereThereIsNoLevelSet) {
     EXPECT_EQ(global["level_set"]["violations"], 0);
 }
 
+TEST(Basin, OfAClosedLoopHasTheLevelOfRegulationThatCertifyProves) {
+    // Theorem 1 needs eN < 1, which restitution of the energy with e = 0.6 does not state: only regulation has a level.
+    const std::string arm = model("single-link-arm") + "--set e=0.6 --set Kp=1.7 --set q0=0.3 ";
+    const Json j = json_of(arm + "--grid q=0.3:2:4 --grid \"q'=-1:1:3\" --t-max 3");
+    EXPECT_EQ(j["level_set"]["rho"], "inf") << j["warnings"];
+    EXPECT_EQ(j["level_set"]["grade"], "proved");
+    EXPECT_EQ(j["level_set"]["inside"], 12);
+    EXPECT_EQ(j["level_set"]["violations"], 0);
+    // Both theorems have a level here, 0.1029 and infinity.
+    const Json two = json_of(model("two-link-underactuated") + "--grid q1=0.5:1:2 --t-max 0.1");
+    EXPECT_EQ(two["level_set"]["rho"], "inf");
+    EXPECT_EQ(two["level_set"]["grade"], "proved");
+}
+
 TEST(Basin, BySamplesIsAFunctionOfTheSeed) {
     const std::string box = bar + "--samples 50 --box phi=-3:3 --box \"phi'=-8:8\" --t-max 5 ";
     const Json one = json_of(box), again = json_of(box + "--threads 1"), other = json_of(box + "--seed 2");

@@ -294,16 +294,25 @@ mu = 1.0
 FN = "1/(1 + delta*abs(x' - 0.2))"
 )toml";
 
-TEST(CertificateClaims, SteadySlidingIsCertifiedInOneMode) {
+TEST(CertificateClaims, UnstableSteadySlidingIsCertifiedInOneModeAndAttractiveSlidingWithALevel) {
     for (const double c : {0.0, 1.1, 1.25, 1.4}) {
         const model::Model m = from_text(belt, {{"c", c}});
         const CertifiedStatement s = certificate_claims(m, certify(m));
         EXPECT_TRUE(s.certified()) << c;
-        EXPECT_EQ(s.theorem, "one mode");
         EXPECT_EQ(s.verdict, c < 1.171875 ? "unstable" : "attractive");
-        ASSERT_EQ(s.mode.size(), 1U);
-        EXPECT_EQ(s.mode[0].second, "backwards");
-        EXPECT_TRUE(s.assumptions.empty());
+        if (c < 1.171875) {
+            EXPECT_EQ(s.theorem, "one mode");
+            ASSERT_EQ(s.mode.size(), 1U);
+            EXPECT_EQ(s.mode[0].second, "backwards");
+            EXPECT_TRUE(s.assumptions.empty());
+        } else {
+            // The resistance of friction that weakens rises with the speed only below a speed, which limits the level.
+            EXPECT_EQ(s.theorem, "attractivity");
+            ASSERT_EQ(s.sliding.size(), 1U);
+            EXPECT_EQ(s.sliding[0].second, "backwards");
+            EXPECT_GT(s.level, 0.0);
+            EXPECT_LT(s.level, 0.1);
+        }
     }
 }
 

@@ -151,6 +151,16 @@ TEST(CertifyConditions, EighthFailsByAPositionOfTheSetItself) {
     }
 }
 
+TEST(CertifyConditions, EighthDoesNotCallTheLevelOfAnotherSetTheMaximumOnE) {
+    // max V on E is (mu m g)^2/(2k) = 0.0044465. The set that stands on an edge has V = 2.777.
+    const Certificate c = certify(shipped("rocking-block", {{"mu", 1.665}, {"k", 3e4}}), Theorem::attractivity);
+    const Condition& row = *c.find("8");
+    ASSERT_EQ(row.verdict, Verdict::fails) << story(c);
+    EXPECT_NEAR(of_witness(row, "V"), std::pow(1.665 * 9.81, 2) / 6e4, 1e-7);
+    EXPECT_EQ(row.evidence.find("max V on E = 2.77"), std::string::npos) << row.evidence;
+    EXPECT_NE(row.evidence.find("between 0.0044"), std::string::npos) << row.evidence;
+}
+
 TEST(CertifyConditions, ThirdFailsIfForcesSupplyEnergyOrActAtRest) {
     const Certificate driven = of_block("[parameters]", "f = { x = \"0.5*x'\" }\n[parameters]");
     const Condition& row = only_failing(driven, {"3"});

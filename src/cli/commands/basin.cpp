@@ -12,6 +12,7 @@
 #include "saltus/base/fnv1a.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/base/version.hpp"
+#include "saltus/control/regulation/regulation.hpp"
 #include "saltus/ensemble/axis_text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/page/basin_image.hpp"
@@ -216,21 +217,30 @@ std::string purpose_text(const io::ModelFile& file, const BasinOptions& options,
 }
 
 /// Sets the certified level set around the equilibrium set that the model's initial position leads to. If there is
-/// none, a warning gives the reason.
+/// none, a warning gives the reason. Closed loops have two theorems, of which the one with the larger level set is
+/// taken: that of regulation, which `saltus certify` applies to them, and that of attractivity.
 void certify(const io::LoadedModel& loaded, BasinOptions& options, std::vector<std::string>& warnings) {
     const model::Model& m = loaded.model;
+    const stability::ClaimOptions claims{certificate_budget, interrupt_asked, "",
+                                         stability::certificate_obstacle(loaded.file.description)};
+    if (control::regulates(m)) {
+        proof::Certificate regulation =
+            control::certify_regulation(m, {std::nullopt, certificate_budget, interrupt_asked}).table;
+        stability::grade_by_claims(m, regulation, claims);
+        options.level = stability::capture_set(regulation);
+        if (options.level && options.level->proved && std::isinf(options.level->rho)) return;
+    }
     stability::CertifyOptions search;
     search.budget = certificate_budget;
     search.stop = interrupt_asked;
     proof::Certificate certificate = stability::certify_attractivity(m, search);
-    stability::grade_by_claims(
-        m, certificate,
-        {certificate_budget, interrupt_asked, "", stability::certificate_obstacle(loaded.file.description)});
-    options.level = stability::capture_set(certificate);
+    stability::grade_by_claims(m, certificate, claims);
+    options.level = stability::wider(options.level, stability::capture_set(certificate));
     if (options.level) return;
     std::string why = "no level set: " + (certificate.summary.empty() ? "nothing is certified" : certificate.summary);
     for (const proof::Condition& row : certificate.conditions)
-        if (row.verdict == proof::Verdict::fails) why += "; condition " + row.id + " fails";
+        if (row.verdict == proof::Verdict::fails && why.find("condition " + row.id + " fails") == std::string::npos)
+            why += "; condition " + row.id + " fails";
     warnings.push_back(why);
 }
 

@@ -29,11 +29,6 @@ std::optional<proof::Theorem> requested_theorem(const std::string& name) {
     return theorem;
 }
 
-/// A closed loop whose equilibria are points is what regulation is about.
-bool regulates(const model::Model& m) {
-    return m.control && control::statics_refusal(m, control::ContactModel::rigid).empty() && m.constraints.empty();
-}
-
 /// True after an interrupt or the time limit of the command. Without a limit, searches end without a proof after a
 /// minute; the conditions then say so.
 std::function<bool()> stop_of(const CertifyCommand& c) {
@@ -107,7 +102,7 @@ int certify(const CertifyCommand& c) {
     if (theorem && *theorem == proof::Theorem::regulation && c.V_given)
         throw Error("--V is for attractivity and instability; regulation has its own function", {"--V", 0, 0},
                     "leave out --V, or ask for --theorem attractivity");
-    if (theorem ? *theorem == proof::Theorem::regulation : !c.V_given && regulates(m))
+    if (theorem ? *theorem == proof::Theorem::regulation : !c.V_given && control::regulates(m))
         return certify_regulation(c, loaded, out.get());
     stability::CertifyOptions options;
     options.stop = stop_of(c);

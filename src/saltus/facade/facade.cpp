@@ -291,6 +291,11 @@ std::string Study::basin(const std::vector<Axis>& grid, double t_max) const {
     proof::Certificate certificate = stability::certify_attractivity(m, {});
     stability::grade_by_claims(m, certificate, claim_options(data_->loaded));
     options.level = stability::capture_set(certificate);
+    if (control::regulates(m)) {
+        proof::Certificate regulation = control::certify_regulation(m).table;
+        stability::grade_by_claims(m, regulation, claim_options(data_->loaded));
+        options.level = stability::wider(stability::capture_set(regulation), options.level);
+    }
     report.basin = stability::basin(m, options);
     return io::basin_json(report);
 }

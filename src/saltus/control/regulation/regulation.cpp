@@ -272,6 +272,10 @@ void set_level(Certificate& t, Scope scope, const Uniqueness& unique, double pas
 
 }  // namespace
 
+bool regulates(const model::Mechanics& m) {
+    return m.control && statics_refusal(m, ContactModel::rigid).empty() && m.constraints.empty();
+}
+
 RegulationCertificate certify_regulation(const model::Mechanics& m, const RegulationOptions& o) {
     model::refuse_unsupported(m, model::Analysis::regulation);
     RegulationCertificate out;

@@ -44,6 +44,9 @@ struct RegulationOptions {
     std::function<bool()> stop = {};        ///< polled during interval searches; true: they end without a proof
 };
 
+/// Whether regulation is the question about this model: a closed loop whose equilibria are points.
+bool regulates(const model::Mechanics& model);
+
 /// Examines both theorems. Throws Error for a model without [control].
 RegulationCertificate certify_regulation(const model::Mechanics& model, const RegulationOptions& options = {});
 

@@ -135,7 +135,7 @@ Expr add_plane_friction(Formulas& f, const Slider& slider, std::span<const Expr>
 
 }  // namespace
 
-Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs) {
+Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs, SlidingRegion region) {
     const SymbolicEquations* const symbolic = model.system->symbolic();
     SALTUS_EXPECT(symbolic != nullptr && signs.size() == model.sliders.size());
     Formulas f = symbolic->formulas();
@@ -144,6 +144,7 @@ Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs) {
     Mechanics out = model;
     out.sliders.clear();
     std::vector<std::pair<Expr, Expr>> magnitudes;  // |γ| → sign γ
+    std::vector<Expr> not_negative;                 // μ and F_N of sliders whose slip may turn round
     for (std::size_t k = 0; k < signs.size(); ++k) {
         const Slider& slider = model.sliders[k];
         if (signs[k] == 0) {
@@ -172,12 +173,19 @@ Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs) {
         const Expr force = signs[k] > 0 ? g.neg(bound) : bound;  // along γ
         for (std::size_t i = 0; i < f.u.size(); ++i)
             f.f[i] = g.add(f.f[i], g.mul(force, expr::Derivative(g, f.u[i])(gamma)));
-        f.regions.push_back(signed_gamma);
+        if (region == SlidingRegion::passive && slider.friction.mu_static == no_coefficient)
+            for (const Coefficient c : {slider.friction.mu[0], slider.normal_force})
+                not_negative.push_back(f.coefficients[ix(c)]);
+        else
+            f.regions.push_back(signed_gamma);
     }
     expr::Substitution replace(g, magnitudes);
     for (Expr& force : f.f) force = replace(force);
     for (Expr& c : f.coefficients) c = replace(c);
     f.R = replace(f.R);
+    for (const Expr c : not_negative)
+        if (const Expr bound = replace(c); g.depends_on(bound, expr::position | expr::velocity))
+            f.regions.push_back(bound);
     out.system = std::make_shared<ExpressionSystem>(std::move(f));
     return out;
 }

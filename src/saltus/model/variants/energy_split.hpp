@@ -29,6 +29,12 @@ Mechanics with_potential(const Mechanics& model, const std::function<expr::Expr(
 /// The model must consist of expressions.
 Mechanics with_constant_forces_in_potential(const Mechanics& model);
 
+/// Where the model with sliding friction as a smooth force (with_sliding) is used.
+enum class SlidingRegion {
+    one_direction,  ///< where sign·γ > 0: its motions are those of the model itself
+    passive         ///< where μ >= 0 and F_N >= 0 hold for |γ| = sign·γ, whatever the sign of γ: see below
+};
+
 /// The model in which some sliders slide in one direction for ever: the friction −sign μ F_N ∂γ/∂u of each of them is
 /// a smooth force, and |γ| in the formulas is sign·γ. `signs` has one entry for each slider: 1 or −1 (the sign of its
 /// slip velocity γ), or 0 if the slider stays as it is. Its motions are those of `model` as long as sign·γ > 0; these
@@ -36,8 +42,18 @@ Mechanics with_constant_forces_in_potential(const Mechanics& model);
 /// entry 1 if it slides: its friction is −F_N ∂s/∂γ with the support function s of its set, a smooth force as long as
 /// γ ≠ 0 (disk) or s > 0 (ellipse).
 ///
+/// SlidingRegion::passive. Let γ = w·u + χ with the sign s of χ, and let F(s γ) be μ F_N in which |γ| is s γ. The
+/// smooth force along w is −s F(s γ). The friction of the model differs from it by
+///     r = 0 if s γ > 0,   r ∈ s [0, 2F(0)] if γ = 0,   r = s (F(|γ|) + F(−|γ|)) if s γ < 0.
+/// If F >= 0 then s r >= 0, and r ≠ 0 only if s w·u <= −|χ|. The power of r is r w·u <= −|r| |χ| <= 0. So an energy
+/// that does not grow along the motions of the smooth model does not grow along those of the model, and if it stays
+/// constant then r = 0: the motion is one of the smooth model. What is shown about accelerations does not carry over.
+/// The regions are μ > 0 and F_N > 0, as far as they depend on the state. Sliders with friction in a plane or with
+/// `mu_static` have the region of one direction.
+///
 /// The model must consist of expressions. The sliders that slide must have Coulomb friction along one direction, or
 /// Coulomb or orthotropic friction in a plane.
-Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs);
+Mechanics with_sliding(const Mechanics& model, const std::vector<int>& signs,
+                       SlidingRegion region = SlidingRegion::one_direction);
 
 }  // namespace saltus::model

@@ -12,12 +12,15 @@ namespace saltus::stability {
 /// positions in the box does not leave the box, and it is the part that the certificate is about.
 std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
     if (c.outcome != proof::Outcome::attractive || !c.has_rho) return std::nullopt;
-    if (!std::isfinite(c.reference)) return std::nullopt;  // its V is not T + U (steady sliding)
     CaptureSet set;
     set.proved = c.grade == proof::Grade::proved;
     set.rho = set.proved ? std::min(c.rho, c.rho_verified) : c.rho;
     if (!(set.rho > 0.0)) return std::nullopt;
-    set.reference = c.reference;
+    // A level of regulation that is not proved has no box, so that its component is not separated from others.
+    if (c.theorem == proof::Theorem::regulation && std::isfinite(set.rho) && c.domain.empty()) return std::nullopt;
+    // V of steady sliding is not T + U. If the theorem holds at every level then V is not needed.
+    if (!std::isfinite(c.reference) && std::isfinite(set.rho)) return std::nullopt;
+    set.reference = std::isfinite(c.reference) ? c.reference : 0.0;
     set.q = c.q;
     if (c.domain.empty()) return set;
     set.box.assign(c.domain.begin(), c.domain.end());
@@ -27,6 +30,12 @@ std::optional<CaptureSet> capture_set(const proof::Certificate& c) {
         return true;
     };
     return set;
+}
+
+std::optional<CaptureSet> wider(std::optional<CaptureSet> a, std::optional<CaptureSet> b) {
+    if (!a || !b) return a ? a : b;
+    if (a->proved != b->proved) return a->proved ? a : b;
+    return b->rho > a->rho ? b : a;
 }
 
 }  // namespace saltus::stability

@@ -12,4 +12,8 @@ namespace saltus::stability {
 /// attractivity or has no level rho > 0.
 std::optional<CaptureSet> capture_set(const proof::Certificate& certificate);
 
+/// The better of two level sets of one model: a proved one before one that is not, then the higher level; `a` if both
+/// are equal.
+std::optional<CaptureSet> wider(std::optional<CaptureSet> a, std::optional<CaptureSet> b);
+
 }  // namespace saltus::stability

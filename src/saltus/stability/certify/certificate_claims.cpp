@@ -39,6 +39,11 @@ constexpr double wider_extent = 0.02, wider_point = 1e-3;
 constexpr double tried_clutch_loads[] = {1e-2, -1e-2, 0.1, -0.1};
 /// With negative damping these parts of the program's level are tried.
 constexpr double tried_level_parts[] = {0.99, 0.9, 0.8, 0.65, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01};
+/// The parts of the program's level that are tried for sliders whose friction changes with the velocity. The claims
+/// need a resistance that rises with the speed, the program only one that is positive.
+constexpr double tried_sliding_parts[] = {1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02};
+/// Leaves of each tree while smaller levels are tried.
+constexpr long budget_of_smaller_level = 2000;
 /// Half widths of bounded domains that are tried, relative to the scales of the coordinates.
 constexpr double tried_domains[] = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0};
 /// Copies of sets are listed for at most this number of periodic coordinates.
@@ -130,8 +135,9 @@ double stable_level(const Certificate& certificate) {
     return level;
 }
 
+/// `slides`: the model is one with the friction of steady sliding as forces (smooth_sliding_claims).
 CertifiedStatement attractivity_claims(const model::Mechanics& model, const Certificate& certificate,
-                                       const ClaimOptions& options) {
+                                       const ClaimOptions& options, bool slides = false) {
     std::string reason;
     const std::unique_ptr<Enclosure> e = Enclosure::of(model, reason);
     const bool stable = certificate.outcome == Outcome::stable;
@@ -149,7 +155,7 @@ CertifiedStatement attractivity_claims(const model::Mechanics& model, const Cert
         s.assumptions.clear();
         std::erase_if(s.conditions, [](const CertifiedCondition& c) { return !needed_for_stability(c.id); });
     }
-    ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
+    ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop, slides};
     for (const std::string& name : s.I_C)
         for (int k = 0; k < static_cast<int>(model.contacts.size()); ++k)
             if (model.contacts[static_cast<std::size_t>(k)].name == name)
@@ -238,7 +244,9 @@ std::optional<CertifiedStatement> escape_claims(const Enclosure& e, const Statio
     return s;
 }
 
-/// The claim that the sliders of `signs` slide for ever in the level set: (t·u)² <= 2T t·M⁻¹t < χ².
+/// The claim that the sliders of `signs` slide for ever in the level set: (t·u)² <= 2T t·M⁻¹t < χ²; or that friction
+/// takes energy where they do not (model::SlidingRegion::passive). `sliding` is the model with their friction as
+/// forces, whose coefficients are those for |γ| = sign·γ.
 ClaimList sliding_claim(const model::Mechanics& model, const Enclosure& sliding, const std::vector<int>& signs,
                         const ClaimScope& scope) {
     // χ of the model itself: in the smooth model the surfaces do not move.
@@ -261,15 +269,41 @@ ClaimList sliding_claim(const model::Mechanics& model, const Enclosure& sliding,
         }
         return true;
     };
+    const auto takes_energy = [&](const Box& q) {
+        if (!model.contacts.empty()) return false;
+        const Box u = velocities_below(scope.kinetic(q), sliding.mass(q));
+        const IntervalVector chi = e->chi(q), own = e->coefficients(q, u), one_sided = sliding.coefficients(q, u);
+        for (std::size_t k = 0; k < signs.size(); ++k) {
+            if (signs[k] == 0) continue;
+            const model::Slider& slider = model.sliders[k];
+            if (slider.friction.mu_static != model::no_coefficient) return false;
+            if (!surely_positive(Interval(signs[k]) * chi[static_cast<std::size_t>(slider.friction.first_row)]))
+                return false;
+            for (const IntervalVector* const values : {&own, &one_sided})
+                for (const model::Coefficient c : {slider.friction.mu[0], slider.normal_force}) {
+                    const Interval& x = (*values)[static_cast<std::size_t>(c)];
+                    if (!x.defined || !(x.lo >= 0.0)) return false;
+                }
+        }
+        return true;
+    };
     std::optional<ClaimValue> tree = tree_over(
         scope, scope.domain,
-        [&](const Box& q) { return slides(q) ? std::optional<ClaimValue>(ClaimValue::List{"slides"}) : std::nullopt; },
+        [&](const Box& q) -> std::optional<ClaimValue> {
+            if (slides(q)) return ClaimValue::List{"slides"};
+            if (takes_energy(q)) return ClaimValue::List{"takes energy"};
+            return std::nullopt;
+        },
         [&](const Box& q) {
             IntervalVector values = e->chi(q);
             values.push_back(sliding.potential(q));
             return spread_of(values) + spread_of(sliding.row_matrix(q)) + spread_of(sliding.mass(q));
         });
-    if (!tree) return {{}, "a slip velocity is not shown to keep its sign in the level set"};
+    if (!tree)
+        return {
+            {},
+            "a slip velocity is not shown to keep its sign in the level set, nor friction to take energy if it does "
+            "not"};
     return {{tree_claim("sliding", std::move(*tree))}, ""};
 }
 
@@ -284,30 +318,40 @@ CertifiedStatement smooth_sliding_claims(const model::Mechanics& model, const st
     Certificate of_smooth = certificate;
     of_smooth.reference = expr::midpoint(e->potential(point_box(certificate.q)));
     const StationaryPoint equilibrium = find_minimum(*e, certificate.q);
+    ClaimOptions search = options;
     const auto in_domain = [&](const Certificate& c) {
-        CertifiedStatement s = attractivity_claims(smooth, c, options);
+        CertifiedStatement s = attractivity_claims(smooth, c, search, true);
         if (!s.certified()) return s;
-        const ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, options.budget, options.stop};
-        s.conditions.insert(s.conditions.begin() + 1, row_of("S", "the sliders slide for ever, in one direction",
-                                                             sliding_claim(model, *e, signs, scope)));
+        const ClaimScope scope{*e, equilibrium, s.domain, s.reference, s.level, {}, search.budget, search.stop};
+        s.conditions.insert(s.conditions.begin() + 1,
+                            row_of("S", "the sliders slide in one direction, or their friction takes energy",
+                                   sliding_claim(model, *e, signs, scope)));
         for (std::size_t k = 0; k < signs.size(); ++k)
             if (signs[k] != 0) s.sliding.emplace_back(model.sliders[k].name, direction_word(signs[k]));
         return s;
     };
+    // The friction may be constant: then D need not be bounded.
+    if (CertifiedStatement s = in_domain(of_smooth); s.certified()) return s;
     // The kinetic energy is bounded by the level on bounded boxes only: D must be bounded.
     CertifiedStatement last = uncertified(certificate, model.coordinates, "no bounded domain contains the level set");
     if (!equilibrium.found) return last;
-    for (const double radius : tried_domains) {
-        of_smooth.domain.clear();
-        for (std::size_t k = 0; k < model.coordinates.size(); ++k) {
-            const double at = equilibrium.q(static_cast<Eigen::Index>(k)), r = radius * equilibrium.scale[k];
-            const auto& [lo, hi] = certificate.domain[k];
-            of_smooth.domain.emplace_back(std::max(lo, at - r), std::min(hi, at + r));
+    const bool changing = !e->linear_damping && std::isfinite(certificate.rho_verified);
+    for (const double part : tried_sliding_parts) {
+        of_smooth.rho_verified = part * certificate.rho_verified;
+        for (const double radius : tried_domains) {
+            of_smooth.domain.clear();
+            for (std::size_t k = 0; k < model.coordinates.size(); ++k) {
+                const double at = equilibrium.q(static_cast<Eigen::Index>(k)), r = radius * equilibrium.scale[k];
+                const auto& [lo, hi] = certificate.domain[k];
+                of_smooth.domain.emplace_back(std::max(lo, at - r), std::min(hi, at + r));
+            }
+            CertifiedStatement s = in_domain(of_smooth);
+            if (s.certified()) return s;
+            last = std::move(s);
+            if (options.stop && options.stop()) return last;
         }
-        CertifiedStatement s = in_domain(of_smooth);
-        if (s.certified()) return s;
-        last = std::move(s);
-        if (options.stop && options.stop()) break;
+        if (!changing) break;
+        search.budget = std::min(options.budget, budget_of_smaller_level);
     }
     return last;
 }

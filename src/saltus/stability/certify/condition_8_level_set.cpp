@@ -25,6 +25,8 @@ namespace {
 /// A side of the hull of ℰ that is longer than this, in units of 1 + |q|, counts as a dimension of ℰ. Shorter ones are
 /// errors of the enclosure of a point.
 constexpr double least_extent = 1e-6;
+/// The bound of V over the cover is called the maximum if V of the witness is at most this fraction below it.
+constexpr double sharp_bound = 0.01;
 
 /// "x in [-1, 1], y in [0, 0]": the hull of the connected pieces. Touching boxes do not show that ℰ is connected: a
 /// strip in which friction cannot hold may be narrower than the boxes. The theorem does not need it, because ℰ is the
@@ -64,8 +66,8 @@ Condition condition_8_level_set(const ConditionScope& scope, const LevelSet& lev
         c.evidence = "all equilibria form one convex set, bounded or not; rho* = inf, so that it lies in the level set";
         return c;
     }
-    c.evidence = "max V on E = " + number(cover.highest) +
-                 ", rho* = " + (std::isfinite(levels.rho) ? number(levels.rho) : "inf");
+    const std::string level = ", rho* = " + (std::isfinite(levels.rho) ? number(levels.rho) : "inf");
+    c.evidence = "max V on E = " + number(cover.highest) + level;
     if (cover.highest < levels.rho_verified && cover.bounded) {
         c.verdict = Verdict::proved;
         const std::string extent = extent_text(scope.model(), cover);
@@ -80,6 +82,10 @@ Condition condition_8_level_set(const ConditionScope& scope, const LevelSet& lev
         return c;
     }
     c.verdict = Verdict::fails;
+    // The boxes of the cover may be coarse, or reach to another set: then their bound is far above the witness.
+    for (const auto& [name, V] : c.witness.values)
+        if (name == "V" && V < (1.0 - sharp_bound) * cover.highest)
+            c.evidence = "max V on E is between " + number(V) + " and " + number(cover.highest) + level;
     c.witness.values.emplace_back("rho*", levels.rho);
     return c;
 }

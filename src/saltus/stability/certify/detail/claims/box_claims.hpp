@@ -47,6 +47,7 @@ struct ClaimScope {
     std::vector<int> I_C;  ///< position rows
     long budget;           ///< largest number of leaves of one tree
     std::function<bool()> stop = {};
+    bool slides = false;  ///< the setting has sliders that slide steadily; their friction is one of the forces
 
     int n() const { return e.size(); }
     const std::string& name(int position_row) const;

@@ -283,12 +283,21 @@ std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
 // --- velocities without dissipation
 // ------------------------------------------------------------------------------------
 
-/// Condition 3 with forces that are functions of single velocities: no resistance falls with the speed.
+/// Condition 3 with forces that are functions of single velocities: no resistance falls with the speed. The friction of
+/// sliders that slide steadily need not rise at all speeds, only at those of the level set.
 ClaimList separate_damping_claims(const ClaimScope& s, const SeparateDamping& damping) {
+    const auto speeds_over = [&](const Box& q) {
+        std::vector<double> speeds(q.size(), Interval::infinity);
+        if (!s.slides) return speeds;
+        const Box u = velocities_below(s.kinetic(q), s.e.mass(q));
+        for (std::size_t a = 0; a < u.size(); ++a) speeds[a] = u[a].hi;
+        return speeds;
+    };
     std::optional<ClaimValue> tree = tree_over(
         s, s.domain,
         [&](const Box& q) {
-            return damping.rises(q) ? std::optional<ClaimValue>(ClaimValue::List{"opposes"}) : std::nullopt;
+            return damping.rises(q, speeds_over(q)) ? std::optional<ClaimValue>(ClaimValue::List{"opposes"})
+                                                    : std::nullopt;
         },
         [&](const Box& q) { return spread_of(s.e.damping(q)); });
     if (!tree) return {{}, "a force of the velocity is not shown to rise with the speed"};

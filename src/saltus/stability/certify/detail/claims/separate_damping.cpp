@@ -34,6 +34,9 @@ SeparateDamping::SeparateDamping(const model::Mechanics& model) : model_(model) 
     std::vector<Expr> variables{f.t, speed};
     variables.insert(variables.end(), f.q.begin(), f.q.end());
     expr::Substitution rest(g, {{speed, zero}});
+    std::vector<std::pair<Expr, Expr>> no_velocity;
+    for (const Expr u : f.u) no_velocity.emplace_back(u, zero);
+    expr::Substitution still(g, no_velocity);
     expr::Derivative by_speed(g, speed);
     std::vector<Expr> slopes;
     for (std::size_t a = 0; a < f.u.size(); ++a) {
@@ -46,7 +49,10 @@ SeparateDamping::SeparateDamping(const model::Mechanics& model) : model_(model) 
                                              {g.unary(expr::Op::abs, f.u[a]), speed},
                                              {g.unary(expr::Op::sign, f.u[a]), sign}});
             Expr resistance = g.mul(g.constant(-s), one_sided(d.others[a]));
-            if (g[resistance].kinked || !g.is_zero(rest(resistance))) return;
+            if (g[resistance].kinked) return;
+            // f − f(0) vanishes at rest by its construction, which rounded numbers may hide.
+            const bool vanishes = f.vanishes_at_rest(a) && g.is_zero(still(expr::Derivative(g, f.u[a])(f.R)));
+            if (!vanishes && !g.is_zero(rest(resistance))) return;
             for (int j = 1; j <= max_order; ++j) {
                 resistance = by_speed(resistance);
                 if (j == 1) slopes.push_back(resistance);
@@ -68,9 +74,13 @@ IntervalVector SeparateDamping::evaluate(const expr::Tape& tape, const Box& q, c
     return out;
 }
 
-bool SeparateDamping::rises(const Box& q) const {
-    const IntervalVector slopes = evaluate(slopes_, q, Interval(0.0, Interval::infinity));
-    return std::all_of(slopes.begin(), slopes.end(), [](const Interval& x) { return x.defined && x.lo >= 0.0; });
+bool SeparateDamping::rises(const Box& q, const std::vector<double>& speeds) const {
+    for (std::size_t a = 0; a < speeds.size(); ++a) {
+        const IntervalVector slopes = evaluate(slopes_, q, Interval(0.0, speeds[a]));
+        for (const Interval& x : {slopes[2 * a], slopes[2 * a + 1]})
+            if (!x.defined || !(x.lo >= 0.0)) return false;
+    }
+    return true;
 }
 
 bool SeparateDamping::takes_energy(const Box& q, int coordinate) const {

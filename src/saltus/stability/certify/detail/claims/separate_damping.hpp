@@ -16,8 +16,8 @@ public:
 
     /// By the form of the expressions every resistance is a smooth function of v >= 0 that vanishes for v = 0.
     bool valid() const { return valid_; }
-    /// No resistance falls, at any speed and at any position of the box.
-    bool rises(const proof::Box& q) const;
+    /// No resistance falls at any position of the box, for speeds of each coordinate up to `speeds`.
+    bool rises(const proof::Box& q, const std::vector<double>& speeds) const;
     /// Both resistances of a coordinate have a derivative of order 1 to 5 at v = 0 that is not 0 over the box.
     bool takes_energy(const proof::Box& q, int coordinate) const;
 

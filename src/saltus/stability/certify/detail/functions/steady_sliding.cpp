@@ -4,6 +4,8 @@
 // [Leine] 4.1 assumes scleronomic contacts, γ = 0 for u = 0, and excludes this case. But next to such an equilibrium
 // the slip velocity does not change its sign. The friction force is the smooth function −sign(γ) μ F_N ∂γ/∂u of the
 // state, and the system belongs to the class of the theorems in the region sign(γ) γ > 0 (model::with_sliding).
+// Without contacts the region of Theorem 1 is larger: if the slip stops or turns round then friction differs from this
+// function by a force that takes energy (model::SlidingRegion::passive).
 //
 // Lyapunov's first method. Let A be the matrix of the linearised motion for (q − q_e, u). The equation AᵀP + PA = ∓S
 // with a positive definite S has one solution P if no two eigenvalues of A have the sum 0. V = xᵀPx then has the
@@ -54,7 +56,7 @@ public:
     Certificate certify(std::optional<Theorem> theorem) {
         Certificate c;
         if (theorem != Theorem::instability) {
-            c = certify_attractivity(smooth_, options_);
+            c = by_energy();
             c.basis += ", steady sliding";
         }
         if (c.outcome == Outcome::inconclusive) {
@@ -68,8 +70,26 @@ public:
 private:
     /// The friction of the sliders as forces. The part of all forces f(q, 0) that is a constant vector F has the
     /// potential −F·q.
-    model::Mechanics smooth_model() const {
-        return model::with_constant_forces_in_potential(model::with_sliding(model_, directions_));
+    model::Mechanics smooth_model(model::SlidingRegion region = model::SlidingRegion::one_direction) const {
+        return model::with_constant_forces_in_potential(model::with_sliding(model_, directions_, region));
+    }
+
+    /// Theorem 1 with the energy. The slip may turn round in the level set unless the model has contacts: condition 4
+    /// is about accelerations. The bounds of friction in the larger region may be worse than those with one direction
+    /// of slip, so that the larger of both levels is taken.
+    Certificate by_energy() const {
+        if (!model_.contacts.empty()) return certify_attractivity(smooth_, options_);
+        const model::Mechanics passive = smooth_model(model::SlidingRegion::passive);
+        Certificate c = certify_attractivity(passive, options_);
+        const bool limited = !passive.system->symbolic()->formulas().regions.empty();
+        if (c.outcome == Outcome::attractive && (!limited || std::isinf(c.rho))) return c;
+        Certificate other = certify_attractivity(smooth_, options_);
+        const auto rank = [](const Certificate& x) {
+            return x.outcome == Outcome::attractive ? 2 : x.outcome == Outcome::stable ? 1 : 0;
+        };
+        if (rank(other) != rank(c)) return rank(other) > rank(c) ? other : c;
+        const bool larger = other.grade == Grade::proved && c.grade != Grade::proved ? true : other.rho > c.rho;
+        return larger ? other : c;
     }
 
     /// Lyapunov's first method. std::nullopt if it decides nothing and no certificate was asked for.

@@ -573,8 +573,8 @@ TEST(Branch, OfOneBounceInTwoPeriodsReachesItsFold) {
     EXPECT_NEAR(folds[0]->at.parameter, fold, 1e-10);
 }
 
-/// The orbits of doubled period of this oscillator hit the stop once in two periods. They meet the orbit without impacts
-/// where it grazes the stop, at F0 = s √((1 − w²)² + (c w)²), and not at a period doubling.
+/// The orbits of doubled period of this oscillator hit the stop once in two periods. They meet the orbit without
+/// impacts where it grazes the stop, at F0 = s √((1 − w²)² + (c w)²), and not at a period doubling.
 TEST(Branch, OfDoubledPeriodThatEndsAtAGrazingDoesNotClaimAPeriodDoubling) {
     const double c = 0.199, w = 2.254, s = 0.449, grazing = s * std::hypot(1 - w * w, c * w);
     BranchOptions options = over("F0", 0.3 * grazing, 0.6 * grazing, 1.4 * grazing);

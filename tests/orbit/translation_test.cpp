@@ -124,8 +124,8 @@ TEST(Translation, IsNoneIfAFarWallStandsInTheWay) {
     EXPECT_TRUE(o.drift.empty());
 }
 
-/// An unbalanced wheel rolls down a slope, with the constraint x = r φ. With the inertia m + J/r² of both, the damping c
-/// gives the multiplier exp(−c T/(m + J/r²)); disturbances out of the constraint do not exist.
+/// An unbalanced wheel rolls down a slope, with the constraint x = r φ. With the inertia m + J/r² of both, the damping
+/// c gives the multiplier exp(−c T/(m + J/r²)); disturbances out of the constraint do not exist.
 TEST(Translation, OfARollingWheelMovesItsCentreAndItsAngle) {
     const model::Model m = of_text(
         "[system]\nq = [\"x\", \"phi\"]\nT = \"x'^2/2 + 0.2*phi'^2\"\nU = \"-2.9*x - 0.3*cos(phi)\"\nR = \"0.6*x'^2\"\n"
@@ -167,7 +167,8 @@ TEST(Translation, IsTheStepOfAWheelThatWalks) {
 /// A wheel that turns steadily has no period of its own.
 TEST(Translation, AloneIsNoOrbit) {
     const model::Model m = of_text(
-        "[system]\nq = [\"phi\"]\nT = \"phi'^2/2\"\nR = \"phi'^2/2\"\nf = { phi = \"2\" }\n[initial]\nu = { phi = 1 }\n");
+        "[system]\nq = [\"phi\"]\nT = \"phi'^2/2\"\nR = \"phi'^2/2\"\nf = { phi = \"2\" }\n[initial]\nu = { phi = 1 "
+        "}\n");
     Options options;
     options.settle = 60;
     const Orbit o = find_orbit(m, options);
@@ -224,8 +225,7 @@ TEST(Translation, ThatDependsOnTheVariedParameterIsRefused) {
     options.period = "2*pi/3";
     const Branches all = continue_orbits(described(gears), options);
     ASSERT_TRUE(all.failure.empty()) << all.failure;
-    for (const BranchPoint& p : all.branches.at(0).points)
-        EXPECT_NEAR(0.5 * p.drift.at(0), 0.8 * p.drift.at(1), 1e-9);
+    for (const BranchPoint& p : all.branches.at(0).points) EXPECT_NEAR(0.5 * p.drift.at(0), 0.8 * p.drift.at(1), 1e-9);
 }
 
 TEST(Translation, DoesNotHideThePeriodOfADiagram) {

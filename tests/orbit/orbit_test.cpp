@@ -432,8 +432,8 @@ TEST(Orbit, IsNotClaimedForAPeriodThatShrinksToZero) {
     EXPECT_TRUE(o.status == Status::no_orbit || o.period > 0.1) << o.period;
 }
 
-/// The long gait of the simplest walker on another slope, against an extrapolation method with 25 digits. From the scaled
-/// start of the slope 0.009 the last return within 20 s is no good guess, and the first one is.
+/// The long gait of the simplest walker on another slope, against an extrapolation method with 25 digits. From the
+/// scaled start of the slope 0.009 the last return within 20 s is no good guess, and the first one is.
 TEST(Orbit, OfTheSimplestWalkerOnOtherSlopesAgreesWithAnotherMethod) {
     model::BuildOptions build;
     build.set = {{"gamma", "0.0113"}, {"theta0", "0.21609757570904928"}, {"omega0", "-0.2155814428820654"}};

@@ -392,7 +392,9 @@ private:
             std::optional<OrbitPoint> m = at_length(p, s);
             if (!m) break;
             const double f = tests_of(*m).*test;
-            error = best ? std::abs(m->parameter() - best->parameter()) : std::abs(m->parameter() - p.parameter());
+            error = f == 0.0 ? 0.0
+                    : best   ? std::abs(m->parameter() - best->parameter())
+                             : std::abs(m->parameter() - p.parameter());
             best = std::move(m);
             if (f == 0.0 || std::abs(s - before) <= located * std::max(1.0, std::abs(s)) || b - a <= located) break;
             before = s;
@@ -638,8 +640,8 @@ private:
         return false;
     }
 
-    /// A curve of grazings over two parameters begins at an orbit without the impact, whose tangent leads to the grazing:
-    /// here at the first one behind an impact that has vanished.
+    /// A curve of grazings over two parameters begins at an orbit without the impact, whose tangent leads to the
+    /// grazing: here at the first one behind an impact that has vanished.
     void seed_grazing(OrbitPoint behind, const std::string& contact, double parameter) {
         behind.tangent = -behind.tangent;
         seeds.push_back({"grazing", std::move(behind), problem_.multiple(), contact, parameter});
@@ -669,7 +671,8 @@ private:
                     special.push_back(s);
                     if (s.kind == "impact vanishes") {
                         const auto contact = static_cast<std::size_t>(from.margin.margin.element);
-                        seed_grazing(*q, contact < q->r.motion.elements.size() ? q->r.motion.elements[contact].name : "",
+                        seed_grazing(*q,
+                                     contact < q->r.motion.elements.size() ? q->r.motion.elements[contact].name : "",
                                      s.at.parameter);
                     }
                     p = std::move(*q);
@@ -1094,8 +1097,8 @@ private:
         const bool breaks = parent.symmetric();
         const int multiple = breaks ? parent.multiple() : 2 * parent.multiple();
         const Symmetric kind = breaks ? Symmetric::broken : Symmetric::no;
-        const Closing closing = breaks ? closing_of(*d.point.model, options_, kind, d.point.r.motion)
-                                       : parent.closing().repeated(2.0);
+        const Closing closing =
+            breaks ? closing_of(*d.point.model, options_, kind, d.point.r.motion) : parent.closing().repeated(2.0);
         BranchProblem problem(description_, options_, multiple, closing, kind);
         // The direction of the multiplier −1, in which the doubled orbits leave the others.
         const Eigenpairs pairs = eigenpairs(d.point.r.slope);
@@ -1108,9 +1111,8 @@ private:
         start.cut_times.clear();
         start.cuts.clear();
         Vector direction = Vector::Zero(start.z.size());
-        direction.head(problem.states()) =
-            closing.reduced(Vector(pairs.vectors.col(static_cast<Eigen::Index>(which))))
-                .cwiseQuotient(start.scale.head(problem.states()));
+        direction.head(problem.states()) = closing.reduced(Vector(pairs.vectors.col(static_cast<Eigen::Index>(which))))
+                                               .cwiseQuotient(start.scale.head(problem.states()));
         direction /= direction.norm();
         if (!breaks) {
             if (problem.autonomous()) start.z(problem.states()) *= 2.0, start.scale(problem.states()) *= 2.0;

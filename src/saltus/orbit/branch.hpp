@@ -54,10 +54,10 @@ struct BranchPoint {
     std::vector<std::pair<double, double>> amplitude;  ///< least and largest value of each position
     /// How far each position moves in a period by the translation up to which the orbit closes; empty: it returns.
     std::vector<double> drift;
-    std::vector<std::string> events;                   ///< kinds, from t = 0 of the period on
-    std::vector<std::string> closed;                   ///< equilibria: contacts that are closed
-    double residual = 0.0;                             ///< as Orbit::residual
-    std::optional<OrbitCurve> curve;                   ///< special points that are orbits
+    std::vector<std::string> events;  ///< kinds, from t = 0 of the period on
+    std::vector<std::string> closed;  ///< equilibria: contacts that are closed
+    double residual = 0.0;            ///< as Orbit::residual
+    std::optional<OrbitCurve> curve;  ///< special points that are orbits
 };
 
 /// A point at which something changes.

@@ -65,8 +65,7 @@ int period_of(const std::vector<Vector>& points, const Vector& tolerance, const 
     // slowly, as near a doubling of the period, add up.
     for (std::size_t p = 1; 3 * p <= points.size(); ++p) {
         bool repeats = true;
-        for (std::size_t k = p; k < points.size() && repeats; ++k)
-            repeats = is_equal(points[k], points[k % p]);
+        for (std::size_t k = p; k < points.size() && repeats; ++k) repeats = is_equal(points[k], points[k % p]);
         if (repeats) return static_cast<int>(p);
     }
     return 0;
@@ -219,7 +218,7 @@ private:
     ReturnMap map_;
     std::optional<Vector> last_;
     Translations translations_ = translations_of(model_);  // a motion repeats although it drifts
-    double position_ = 0.0, velocity_ = 0.0;  // largest ones of the motion
+    double position_ = 0.0, velocity_ = 0.0;               // largest ones of the motion
 };
 
 }  // namespace

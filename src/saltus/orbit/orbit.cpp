@@ -53,11 +53,11 @@ struct Search {
     double duration = 0.0;                  ///< of the orbit; of half of it with a symmetry
     Return found;                           ///< the motion from x
     Orbit orbit;
-    Translations translations{};           ///< of the model; with a symmetry, those that it takes to each other
-    Closing closing{};                     ///< the translations up to which the orbit closes
-    bool translations_hold = true;         ///< false: the derivatives of the motion contradict the translations
-    Vector guess{};                        ///< state of the guess at t = 0, or on the section
-    double guess_duration = 0.0;           ///< autonomous systems: the duration of the guess, in s
+    Translations translations{};    ///< of the model; with a symmetry, those that it takes to each other
+    Closing closing{};              ///< the translations up to which the orbit closes
+    bool translations_hold = true;  ///< false: the derivatives of the motion contradict the translations
+    Vector guess{};                 ///< state of the guess at t = 0, or on the section
+    double guess_duration = 0.0;    ///< autonomous systems: the duration of the guess, in s
     std::optional<PhaseCondition>
         wanted{};                        ///< a section on which the orbit is to begin, if the search begins elsewhere
     Vector found_size{};                 ///< largest magnitudes of all components of the motion that was found
@@ -1104,7 +1104,8 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
     const Translations translations = translations_of(model);
     std::vector<Orbit> orbits;
     for (std::optional<Orbit>& orbit : found)
-        if (orbit && std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit, translations); }))
+        if (orbit &&
+            std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit, translations); }))
             orbits.push_back(std::move(*orbit));
     std::stable_sort(orbits.begin(), orbits.end(),
                      [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });

@@ -88,8 +88,7 @@ Closing closing_of(const model::Model& model, const BranchOptions& options, Symm
     const Translations translations = translations_of(model);
     if (translations.empty()) return {};
     const Vector start = vector_of(motion.start);
-    if (symmetric != Symmetric::yes)
-        return {translations, translations.nearest_shift(vector_of(motion.end) - start)};
+    if (symmetric != Symmetric::yes) return {translations, translations.nearest_shift(vector_of(motion.end) - start)};
     const Symmetry symmetry = symmetry_of(model, options.orbit.symmetry);
     if (!maps_to_themselves(translations, symmetry.S.topLeftCorner(model.size(), model.size()))) return {};
     const Vector half = symmetry(vector_of(motion.right(0.5 * (motion.start.t + motion.end.t))));

@@ -74,8 +74,8 @@ Closing closing_of(const model::Model& model, const BranchOptions& options, Symm
 class BranchProblem {
 public:
     /// Throws Error if the symmetry depends on the parameter.
-    BranchProblem(const model::Description& description, const BranchOptions& options, int multiple,
-                  Closing closing, Symmetric symmetric);
+    BranchProblem(const model::Description& description, const BranchOptions& options, int multiple, Closing closing,
+                  Symmetric symmetric);
 
     int multiple() const { return multiple_; }
     bool autonomous() const { return options_.period.empty(); }

@@ -330,7 +330,6 @@ struct Shooting::System {
 
 /// A solution of Newton's equations.
 struct Shooting::Step {
-    Vector w;                   // the solution of the system
     std::vector<Vector> y;      // change of each node, relative to the sizes
     std::vector<double> times;  // of each event, in s
     double duration = 0.0, parameter = 0.0;
@@ -514,7 +513,6 @@ std::optional<Shooting::Step> Shooting::newton_step(const System& s) const {
     const Vector w = solved(s.A, s.b);
     if (!w.allFinite()) return std::nullopt;
     Step step;
-    step.w = w;
     for (std::size_t k = 0; k < s.P.size(); ++k) step.y.emplace_back(s.P[k] * w + s.r[k]);
     for (std::size_t k = 0; k < order_.events.size(); ++k)
         step.times.push_back(w(s.times + static_cast<Eigen::Index>(k)) * at_.duration);
@@ -549,8 +547,8 @@ bool Shooting::limited_by_rounding() const {
     return !residuals_.empty() && !now_.stage_derivatives.empty() && residual() <= safety * rounding();
 }
 
-/// Takes a step, or a part of it if the whole does not make the residual smaller. Returns the part; 0 if none does.
-double Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual) {
+/// Takes a step, or a part of it if the whole does not make the residual smaller. False if no part does.
+bool Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual) {
     const int halvings = residual > undamped_residual ? max_shooting_halvings : 0;
     double fraction = 1.0;
     for (int halving = 0; halving <= halvings; ++halving, fraction *= 0.5) {
@@ -569,32 +567,15 @@ double Shooting::advance(const Step& step, const std::optional<ShootingRow>& ext
         at_ = std::move(next);
         now_ = std::move(there);
         residual = smaller;
-        return fraction;
+        return true;
     }
-    return 0.0;
-}
-
-/// The derivatives of an earlier motion stand for those of the present one. They are not taken for its own.
-void Shooting::keep_derivatives(const ShootingEvaluation& earlier) {
-    now_.stage_derivatives = earlier.stage_derivatives;
-    now_.condition_derivatives = earlier.condition_derivatives;
-    now_.tolerance = infinity;
+    return false;
 }
 
 // Near the solution, the residuals of Newton's method are r_{k+1} = C r_k² with C = r_k/r_{k−1}². A step that leads to
 // rounding by this rule needs no evaluation.
-//
-// Derivatives of several directions cost more than several motions. So a step of Newton's method that has made the
-// residual much smaller is followed by steps with the same derivatives and Broyden's correction: F is known at both ends
-// of the last step w, and the least change of A that explains it is
-//     A ← A + (F(x + w) − F(x) − A w) wᵀ/wᵀw = A + F(x + w) wᵀ/wᵀw,   because A w = −F(x) for a whole step.
-// The ratios of neighbouring residuals then fall from step to step. The caller computes exact derivatives at the end.
 bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
     constexpr double certainly = 1e-2;
-    // Broyden's steps begin if a residual is smaller than this part of the one before, and end if one is not. For fewer
-    // states than this, derivatives are as cheap as motions.
-    constexpr double much_smaller = 0.1;
-    constexpr Eigen::Index several_states = 4;
     residuals_.clear();
     failure_.clear();
     durations_ = PeriodRange(at_.duration);
@@ -605,50 +586,25 @@ bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
     residual = residual_of(at_, now_, extra);  // now the sizes of the conditions are known
     residuals_ = {residual};
     double enough = rounding();
-    Matrix corrected;       // Broyden's A; empty: that of the present derivatives
-    Vector before_step;     // w of the last step
-    bool inherited = false;  // the derivatives are those of an earlier motion
     for (int k = 0; k < problem_.max_iterations && residual > enough; ++k) {
         if (problem_.interrupted && problem_.interrupted()) {
             failure_ = "interrupted";
             return false;
         }
-        if (k > 0 && !inherited && !differentiate(tolerance_for(residual))) break;
+        if (k > 0 && !differentiate(tolerance_for(residual))) break;
         enough = rounding();
-        System system = assemble(extra);
-        if (inherited) {
-            corrected -= Matrix(system.b * before_step.transpose() / before_step.squaredNorm());
-            system.A = corrected;
-        } else {
-            corrected = system.A;
-        }
-        const std::optional<Step> step = newton_step(system);
+        const std::optional<Step> step = newton_step(assemble(extra));
+        if (!step) break;
         const double before = k > 0 ? residuals_[residuals_.size() - 2] : infinity;
-        const double predicted = inherited ? residual * (residual / before) * (residual / before)
-                                           : residual * residual * (residual / (before * before));
-        if (step && last == LastStep::trusted && k > 0 && residual < undamped_residual &&
-            predicted < certainly * enough) {
+        if (last == LastStep::trusted && k > 0 && residual < undamped_residual &&
+            residual * residual * (residual / (before * before)) < certainly * enough) {
             at_ = moved(*step, 1.0);
             now_ = {};
             return true;
         }
-        const ShootingEvaluation earlier = last == LastStep::trusted ? now_ : ShootingEvaluation{};
-        const double was = residual, fraction = step ? advance(*step, extra, residual) : 0.0;
-        if (fraction == 0.0) {
-            if (!inherited) break;
-            // The exact derivatives may help.
-            now_.stage_derivatives.clear();
-            inherited = false;
-            continue;
-        }
+        if (!advance(*step, extra, residual)) break;
         residuals_.push_back(residual);
-        inherited = last == LastStep::trusted && fraction == 1.0 && residual < much_smaller * was &&
-                    states_ >= several_states && system.A.rows() == system.A.cols();
-        if (!inherited) continue;
-        before_step = step->w;
-        keep_derivatives(earlier);
     }
-    if (inherited) now_.stage_derivatives.clear();
     if (residual <= found_residual) {
         failure_.clear();
         return true;

@@ -162,8 +162,7 @@ private:
     System assemble(const std::optional<ShootingRow>& extra) const;
     std::optional<Step> newton_step(const System& system) const;
     ShootingMotion moved(const Step& step, double fraction) const;
-    double advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual);
-    void keep_derivatives(const ShootingEvaluation& earlier);
+    bool advance(const Step& step, const std::optional<ShootingRow>& extra, double& residual);
     double rounding() const;
     double accumulation_limit(const ShootingMotion& at, const integrate::ScheduledEvent& event, double* weights) const;
     void set_condition_sizes();

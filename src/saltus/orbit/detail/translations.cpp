@@ -45,10 +45,11 @@ public:
             if (!graph_.depends_on(e, static_cast<expr::Kinds>(~expr::parameter))) {
                 const auto value = [&](Expr a) { return numbers_.count(a.id) != 0 ? numbers_.at(a.id) : 0.0; };
                 const int operands = expr::operand_count(node.op);
-                numbers_[e.id] = node.op == Op::constant ? node.value
-                                                         : expr::apply(node.op, operands > 0 ? value(node.a) : 0.0,
-                                                                       operands > 1 ? value(node.b) : 0.0,
-                                                                       operands > 2 ? value(node.c) : 0.0, node.exponent);
+                numbers_[e.id] =
+                    node.op == Op::constant
+                        ? node.value
+                        : expr::apply(node.op, operands > 0 ? value(node.a) : 0.0, operands > 1 ? value(node.b) : 0.0,
+                                      operands > 2 ? value(node.c) : 0.0, node.exponent);
             } else if (has_positions(e)) {
                 if (std::optional<Vector> form = linear(node)) forms_[e.id] = std::move(*form);
             }
@@ -334,8 +335,8 @@ Vector Translations::reduced(Vector difference) const {
 }
 
 // A section s with a constant gradient changes by c_j = s(x + g_j) − s(x) for each generator g_j of the lattice. If all
-// c_j are multiples of the smallest one, c, then (c/2π) sin(2π s/c) vanishes upwards where s is a multiple of c, and has
-// the gradient of s there.
+// c_j are multiples of the smallest one, c, then (c/2π) sin(2π s/c) vanishes upwards where s is a multiple of c, and
+// has the gradient of s there.
 PhaseCondition section_modulo(const model::Model& model, const std::string& expression,
                               const Translations& translations) {
     PhaseCondition plain = section_of(model, expression);
@@ -432,8 +433,7 @@ double Closing::unit_error(const Matrix& slope, const Vector& size) const {
     double error = 0.0;
     for (Eigen::Index j = 0; j < D_.cols(); ++j) {
         const double length = D_.col(j).cwiseQuotient(size).cwiseAbs().maxCoeff();
-        error = std::max(error,
-                         (slope * D_.col(j) - D_.col(j)).cwiseQuotient(size).cwiseAbs().maxCoeff() / length);
+        error = std::max(error, (slope * D_.col(j) - D_.col(j)).cwiseQuotient(size).cwiseAbs().maxCoeff() / length);
     }
     return error;
 }

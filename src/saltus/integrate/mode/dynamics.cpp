@@ -276,8 +276,18 @@ double Dynamics::slip_speed(int part) const { return norm(slip_velocity(part), l
 
 void Dynamics::set_reaction(int element, int row, double value) {
     lambda_[ix(row)] = value;
-    if (layout_.elements[ix(element)].rows.normal == row) load_[ix(element)] = std::abs(value);
     evaluated_ = false;
+    const ElementLayout& e = layout_.elements[ix(element)];
+    if (e.rows.normal != row) return;
+    load_[ix(element)] = std::abs(value);
+    // Friction that slips is −λ_N ∇σ: it follows the new normal force.
+    for (const int p : e.part_numbers()) {
+        if (!mode_.parts[ix(p)].slips) continue;
+        const FrictionPart& part = layout_.parts[ix(p)];
+        double gradient[3];
+        slip_gradient(part, mode_.parts[ix(p)].direction, slip_velocity(p), gradient);
+        for (int i = 0; i < part.size; ++i) lambda_[ix(part.row + i)] = -load_[ix(element)] * gradient[i];
+    }
 }
 
 double Dynamics::reserve(int part_number) const {

@@ -235,6 +235,13 @@ ArcEnd EventRun::arc() {
     };
     const ode::Problem problem{f, jacobian};
     if (const std::optional<ArcEnd> end = integrate_series()) return *end;
+    if (!implicit_arc_ && slip_in_a_plane_begins() && can_be_implicit()) {
+        become_implicit();
+        warn("the motion is stiff: implicit integration from t = " + number_text(t_));
+        if (t_ > arc_began_) return ArcEnd::same_mode;
+        implicit_arc_ = true;
+        if (settings_.record) std::get<RecordedArc>(recording_.pieces.back()).implicit = true;
+    }
     if (implicit_arc_) return integrate(*implicit_, problem);
     if (!explicit_) explicit_.emplace(d_.state_size(), step_tolerances(settings_), settings_.max_step);
     return integrate(*explicit_, problem);
@@ -369,6 +376,16 @@ void EventRun::turning_speeds(double t, const double* x, std::vector<double>& sp
         d_.evaluate_terms(t, x);  // only once: it knows the state of the last call
         speeds.push_back(d_.slip_speed(static_cast<int>(k)));
     }
+}
+
+/// Whether some friction that slips in a plane is at rest still. Its force opposes a change of the direction of slip
+/// with the stiffness μ N/v at the speed v, so that explicit steps would have to be shorter than v/(μ N). Before they
+/// turn out to be unstable, their errors change the direction at random: slip that has just begun seems to come to
+/// rest, and a part of the derivatives is lost.
+bool EventRun::slip_in_a_plane_begins() {
+    turning_speeds(t_, x_.data(), start_speeds_);
+    return std::any_of(start_speeds_.begin(), start_speeds_.end(),
+                       [](double speed) { return speed <= Thresholds::direction_speed; });
 }
 
 /// Whether an implicit step makes slip in a plane much faster than it was when the Jacobian was computed. The step has

@@ -133,6 +133,7 @@ private:
     template <class Stepper>
     bool jumps_over_a_change(Stepper& stepper, const ode::Problem& problem);
     void turning_speeds(double t, const double* x, std::vector<double>& speeds);
+    bool slip_in_a_plane_begins();
     bool outgrows_jacobian(ode::Radau& stepper, const ode::Problem& problem);
     bool outgrows_jacobian(ode::Explicit&, const ode::Problem&) { return false; }
     bool changes_method(const ode::Explicit& stepper);

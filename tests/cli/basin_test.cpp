@@ -310,6 +310,45 @@ std::vector<double> column(const test::Folder& folder, const std::string& name) 
     return numbers;
 }
 
+/// Every motion has parameters of its own: those of a grid, mixed with initial values, or of samples, some of which the
+/// model refuses. This block has no elementary functions, so that Moreau's kernel has the bits of the CPU.
+TEST(Basin, OverParametersOnADeviceIsThatOfTheCpu) {
+    if (!has_device("opencl")) GTEST_SKIP() << "there is no device of OpenCL (Debian: pocl-opencl-icd)";
+    const std::string block = model("falling-block");
+    for (const std::string starts : {"--grid mu=0.1,0.3,0.5 --grid x=-1:1:6 --grid \"x'=-3:3:7\"",
+                                     "--samples 40 --box mu=normal:0.3:0.2 --box \"x'=-3:3\""}) {
+        const test::Folder cpu, device, parts;
+        ASSERT_EQ(run(block + starts + " --t-max 5 --device cpu --out " + cpu.path().string()).code, 0);
+        ASSERT_EQ(run(block + starts + " --t-max 5 --device opencl --out " + device.path().string()).code, 0);
+        const Json there = Json::parse(test::content_of(device.file("basin.json")));
+        EXPECT_TRUE(there["device"].get<std::string>().starts_with("opencl: ")) << there["device"];
+        EXPECT_EQ(test::content_of(cpu.file("basin.csv")), test::content_of(device.file("basin.csv"))) << starts;
+        for (const char* const part : {"1/2", "2/2"})
+            ASSERT_EQ(
+                run(block + starts + " --t-max 5 --device opencl --shard " + part + " --out " + parts.path().string())
+                    .code,
+                0);
+        ASSERT_EQ(test::command("merge --quiet " + parts.path().string()).code, 0);
+        expect_same_files(parts, device);
+    }
+    // By the event-driven kernel, with another mass: its end positions agree to the tolerances.
+    const test::Folder cpu, device;
+    const std::string grid = bar + "--grid mu=0.2,0.5 --grid m=1,2 --grid phi=-1:1:4 --t-max 8 --method event --json ";
+    ASSERT_EQ(run(grid + "--device cpu --out " + cpu.path().string()).code, 0);
+    const Outcome by_device = run(grid + "--device opencl --out " + device.path().string());
+    ASSERT_EQ(by_device.code, 0) << by_device.out;
+    EXPECT_LE(Json::parse(by_device.out)["statistics"]["device"]["motions_on_cpu"].get<int>(), 2) << "of 16";
+    EXPECT_EQ(column(device, "label"), column(cpu, "label"));
+    for (const char* const name : {"end x", "end y", "end phi"}) {
+        const std::vector<double> a = column(device, name), b = column(cpu, name);
+        ASSERT_EQ(a.size(), 16U);
+        for (std::size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-7) << name << " of start " << k;
+    }
+    const Json computed = json_of(bar + "--grid JS=0.05,0.1 --grid phi=-1:1:3 --t-max 1 --device opencl");
+    EXPECT_EQ(computed["device"], "cpu");
+    EXPECT_NE(computed["warnings"].dump().find("computed from others"), std::string::npos) << computed["warnings"];
+}
+
 /// Steps, and so the last digits, are other ones; labels, times of capture and ends are those of the CPU.
 TEST(Basin, OfEventDrivenMotionsOnADeviceIsThatOfTheCpu) {
     if (!has_device("opencl")) GTEST_SKIP() << "there is no device of OpenCL (Debian: pocl-opencl-icd)";

@@ -238,6 +238,36 @@ TEST(AskedMotions, OnADeviceAreThoseOfTheCpu) {
     EXPECT_NE(bad.out.find("with e = 1.2"), std::string::npos) << bad.out;
 }
 
+/// Points at multiples of the period by a device, for values of Gamma whose motions repeat after one and two points.
+TEST(Diagram, OnADeviceHasThePointsOfTheCpu) {
+    const Json found = Json::parse(test::command("devices --json").out, nullptr, false);
+    bool opencl = false;
+    for (const Json& d : found["devices"]) opencl = opencl || d["kind"] == "opencl";
+    if (!opencl) GTEST_SKIP() << "there is no device of OpenCL (Debian: pocl-opencl-icd)";
+    const std::string line = "diagram " + model("ball-on-moving-plane") +
+                             "--over Gamma=1.2:1.6:5 --period \"2*pi/w\" --transient 150 --keep 12 --exponents --json ";
+    const Json cpu = Json::parse(test::command(line + "--device cpu").out);
+    const Json device = Json::parse(test::command(line + "--device opencl").out);
+    EXPECT_EQ(cpu["device"], "cpu");
+    EXPECT_TRUE(device["device"].get<std::string>().starts_with("opencl: ")) << device["device"];
+    EXPECT_EQ(device["periods"], cpu["periods"]);
+    EXPECT_EQ(device["times"], cpu["times"]);
+    EXPECT_EQ(device["remarks"], cpu["remarks"]);
+    EXPECT_EQ(cpu["periods"], Json::parse("[1, 1, 1, 1, 2]"));
+    for (std::size_t k = 0; k < 5; ++k) {
+        const Json &a = device["section"][k], &b = cpu["section"][k];
+        ASSERT_EQ(a.size(), 12U);
+        for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t c = 0; c < a[i].size(); ++c)
+                EXPECT_NEAR(a[i][c].get<double>(), b[i][c].get<double>(),
+                            1e-6 * (1.0 + std::abs(b[i][c].get<double>())))
+                    << "value " << k << ", point " << i;
+    }
+    const Json sweep = Json::parse(test::command(line + "--sweep up --device opencl").out);
+    EXPECT_EQ(sweep["device"], "cpu");
+    EXPECT_NE(sweep["warnings"].dump().find("a sweep goes from value to value"), std::string::npos);
+}
+
 TEST(AskedMotions, OfSamplesCountThoseThatTheModelRefuses) {
     const Outcome r = test::command("simulate " + model("bouncing-ball") +
                                     "--samples 300 --box e=normal:0.9:0.1 --t-end 1 --ask \"first(impact)\" --json");

@@ -220,5 +220,52 @@ TEST(Engine, ServesADeviceWithOneThread) {
     expect_all(table, 1000);
 }
 
+/// A device takes and finishes many runs in one call. Progress then tells of many runs at once.
+TEST(Engine, ServesADeviceInBlocksOnAnyNumberOfRanks) {
+    class Device final : public Work {
+    public:
+        std::atomic<std::size_t> calls = 0;
+        std::size_t batch() const override { return 300; }
+        bool in_blocks() const override { return true; }
+        void serve(const NextRun&, const FinishRun&) override { ADD_FAILURE() << "runs one by one"; }
+        void serve_blocks(const NextRuns& next, const FinishRuns& finish) override {
+            for (RunBlock runs; next(batch(), runs);) {
+                EXPECT_LE(runs.size(), batch());
+                std::vector<std::size_t> ends;
+                std::string bytes;
+                for (std::size_t k = 0; k < runs.size(); ++k) {
+                    bytes += answer_of({runs.numbers[k], {runs.values_of(k)[0]}});
+                    ends.push_back(bytes.size());
+                }
+                ++calls;
+                finish({runs.numbers, ends, bytes});
+            }
+        }
+    };
+    for (const int ranks : {1, 2, 4})
+        for (const Shard& shard : {Shard{}, Shard{2, 3, 7}}) {
+            Device device;
+            Table table(0, 3000);
+            std::size_t told = 0, stored = 0;
+            on_ranks(ranks, device, [&](Engine& engine) {
+                Round r = round_of(3000, shard);
+                r.progress = [&](std::size_t done, std::size_t) {
+                    EXPECT_GT(done, told);
+                    told = done;
+                };
+                r.stored = [&](std::size_t number, std::string_view answer) {
+                    ++stored;
+                    EXPECT_EQ(answer, answer_of({number, {0.5 * static_cast<double>(number)}}));
+                };
+                EXPECT_TRUE(make(engine, table, r));
+            });
+            EXPECT_EQ(told, 3000U);  // runs of other shards count as done
+            EXPECT_EQ(stored, shard.size(3000));
+            EXPECT_GE(device.calls, shard.size(3000) / 300);
+            EXPECT_LE(device.calls, 200U);
+            expect_all(table, 3000, shard);
+        }
+}
+
 }  // namespace
 }  // namespace saltus::ensemble::engine_test

@@ -65,6 +65,34 @@ std::map<std::size_t, std::string> expected(bool fixed, const std::vector<Shard>
     return all;
 }
 
+/// Neighbours are written together, and what lies between them is left alone: the file has the bytes of answers that
+/// were put one by one.
+TEST(Table, HasTheSameBytesOfAnswersInBlocks) {
+    for (const bool fixed : {true, false}) {
+        const test::Folder single, blocks;
+        const Shard shard{2, 3, 5};
+        {
+            Table one_by_one(single.path().string(), "basin", head_of(fixed), shard, Table::Open::fresh);
+            Table together(blocks.path().string(), "basin", head_of(fixed), shard, Table::Open::fresh);
+            for (const bool even : {true, false}) {  // the second block fills the gaps of the first one
+                std::vector<std::size_t> numbers, ends;
+                std::string bytes;
+                for (std::size_t k = 0; k < 1000; ++k) {
+                    if (!shard.contains(k) || (k % 4 < 2) != even || k % 50 == 7) continue;
+                    one_by_one.put(k, answer_of(k, fixed));
+                    numbers.push_back(k);
+                    bytes += answer_of(k, fixed);
+                    ends.push_back(bytes.size());
+                }
+                together.put({numbers, ends, bytes});
+            }
+            EXPECT_EQ(content(together), content(one_by_one));
+        }
+        EXPECT_TRUE(test::content_of(single.file("basin-2-of-3.checkpoint")) ==
+                    test::content_of(blocks.file("basin-2-of-3.checkpoint")));
+    }
+}
+
 TEST(Table, GivesBackWhatManyThreadsPutIntoMemoryOrAFile) {
     for (const bool fixed : {true, false})
         for (const bool disk : {true, false}) {

@@ -552,8 +552,8 @@ TEST(Orbit, ThatNeedsMorePassagesCountsThemInWords) {
     EXPECT_NE(o.reason.find("once upwards"), std::string::npos) << o.reason;
 }
 
-/// A rotating pendulum on a very weak spring does not return. A step of Newton's method asks for a period that is longer
-/// than the guess by many orders of magnitude; a motion over that time would fill the memory.
+/// A rotating pendulum on a very weak spring does not return. A step of Newton's method asks for a period that is
+/// longer than the guess by many orders of magnitude; a motion over that time would fill the memory.
 TEST(Orbit, DoesNotFollowPeriodsThatGrowWithoutBound) {
     const model::Model m = of_text(
         "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"5.305*cos(x) + 1e-6*x^2\"\n"

@@ -362,14 +362,8 @@ int basin(const BasinCommand& c) {
     }
     options.ranks = run.ranks();
     options.device = chosen_device(
-        c.ensemble, options.starts.size(), run.ranks(),
-        [&]() -> std::string {
-            if (options.varies_parameters()) return "a kernel has one set of parameters";
-            if (options.repeats) return "kernels do not recognise motions that repeat";
-            return stability::device_refusal(m, options.method, options.t_max);
-        },
-        [&](const ensemble::Device& device) { stability::compile_for_device(m, options.method, device); },
-        report.warnings);
+        c.ensemble, options.starts.size(), run.ranks(), [&] { return stability::device_refusal(m, options); },
+        [&](const ensemble::Device& device) { stability::compile_for_device(m, options, device); }, report.warnings);
     options.folder = out ? out->temporary() : std::string();
     options.interrupted = interrupt_asked;
     const stability::BasinRecord::Layout layout = stability::layout_of(m, options);

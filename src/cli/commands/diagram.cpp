@@ -87,18 +87,21 @@ int diagram(const DiagramCommand& c) {
     report.identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + c.common.line;
     report.warnings = loaded.model.warnings;
     EnsembleRun run(c.ensemble, c.common, "diagram", count);
-    (void)chosen_device(
-        c.ensemble, count, run.ranks(),
-        [] { return std::string("no kernel locates the points of a diagram by the event-driven method"); },
-        [](const auto&) {}, report.warnings);
+    options.sweep = sweeps.front();
+    options.device = chosen_device(
+        c.ensemble, count, run.ranks(), [&] { return orbit::diagram_device_refusal(loaded.model, options); },
+        [&](const ensemble::Device& d) { orbit::compile_diagram_for_device(loaded.model, options, d); },
+        report.warnings);
+    if (options.device) report.device = ensemble::to_string(options.device->kind) + ": " + options.device->name;
     const auto out = run.open_results("diagram", {c.common.model});
     listen_for_interrupts();
     options.engine = {c.common.threads, run.ranks(), interrupt_asked};
     options.shard = run.shard();
-    const std::string purpose = purpose_of(loaded.file.text, c.common, "");
+    const std::string by = options.device ? " --device " + ensemble::to_string(options.device->kind) : "";
+    const std::string purpose = purpose_of(loaded.file.text, c.common, by);
     const auto values = static_cast<double>(count);
     Progress progress(0.0, values * static_cast<double>(sweeps.size()), !c.common.quiet && run.leads());
-    std::size_t made = 0;
+    std::size_t made = 0;  // progress tells of each value
     std::shared_ptr<ensemble::Table> table;
     for (std::size_t k = 0; k < sweeps.size(); ++k) {
         options.sweep = sweeps[k];

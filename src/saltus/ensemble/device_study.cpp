@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -13,7 +12,6 @@
 #include "saltus/integrate/event/event_kernel.hpp"
 #include "saltus/integrate/moreau/moreau_kernel.hpp"
 #include "saltus/model/model.hpp"
-#include "saltus/model/settings.hpp"
 
 namespace saltus::ensemble {
 
@@ -31,16 +29,6 @@ static_assert(EventKernel::accumulation + 1 == EventKernel::kinds);
 /// Runs whose models a thread builds, or that it makes on the CPU, in one call.
 constexpr std::size_t runs_per_call = 16;
 constexpr double never_slow = -1.0;  ///< kinetic energy below which a motion rests; the motions are made to their end
-
-/// The numbers of the parameters among the names; the others are initial values. Computed and structural parameters
-/// are −1.
-std::vector<int> parameters_of(const model::Model& model, const std::vector<std::string>& names) {
-    std::vector<int> numbers;
-    for (const std::string& name : names)
-        for (const model::Parameter& p : model.settings->parameters)
-            if (p.name == name) numbers.push_back(p.structural ? -1 : p.column);
-    return numbers;
-}
 
 integrate::KernelText kernel_of(const model::Mechanics& model, const integrate::Method& method,
                                 std::span<const int> varied) {
@@ -61,15 +49,6 @@ std::vector<double> settings_of(const model::Mechanics& model, const MotionOptio
     return settings;
 }
 
-/// Whether the kernel of one model makes the motions of another one that has other values of the parameters `varied`.
-bool same_kernel(const model::Mechanics& a, const model::Mechanics& b, const std::vector<int>& varied) {
-    if (a.p.size() != b.p.size() || a.autonomous != b.autonomous || a.scleronomic != b.scleronomic) return false;
-    for (std::size_t i = 0; i < a.p.size(); ++i)
-        if (a.p[i] != b.p[i] && std::find(varied.begin(), varied.end(), static_cast<int>(i)) == varied.end())
-            return false;
-    return true;
-}
-
 }  // namespace
 
 std::string DeviceStudy::refusal(const model::Model& model, const std::vector<std::string>& names,
@@ -86,9 +65,8 @@ std::string DeviceStudy::refusal(const model::Model& model, const std::vector<st
             return "kernels do not answer '" + q.text +
                    "', only 'end' and, with --method event, 'count' of all elements";
     }
-    const std::vector<int> varied = parameters_of(model, names);
-    if (std::find(varied.begin(), varied.end(), -1) != varied.end())
-        return "kernels cannot vary parameters that are computed from others or shape the geometry";
+    const std::vector<int> varied = varied_parameters(model, names);
+    if (std::string why = varied_parameters_refusal(varied); !why.empty()) return why;
     return moreau != nullptr ? integrate::moreau::kernel_refusal(model, *moreau, options.t_end, varied)
                              : integrate::event_kernel_refusal(model, *event);
 }
@@ -98,7 +76,7 @@ DeviceStudy::DeviceStudy(const model::Model& model, const ModelMaker& maker, con
     : model_(model),
       maker_(maker),
       cpu_(cpu),
-      varied_(parameters_of(model, maker.names())),
+      varied_(varied_parameters(model, maker.names())),
       threads_(threads),
       runs_(device, kernel_of(model, cpu.options().method, varied_), pace_of(cpu.options().method),
             settings_of(model, cpu.options())) {}

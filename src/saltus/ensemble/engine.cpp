@@ -18,8 +18,9 @@
 namespace saltus::ensemble {
 
 template <class Bytes>
-static void transfer(Bytes& b, RunRequest& r) {
-    b(r.number);
+static void transfer(Bytes& b, RunBlock& r) {
+    b(r.axes);
+    b(r.numbers);
     b(r.values);
 }
 
@@ -65,32 +66,47 @@ int threads_of(const EngineOptions& options) {
 Engine::Engine(Work& work, EngineOptions options)
     : work_(work), options_(std::move(options)), threads_(threads_of(options_)) {}
 
+void Work::serve_blocks(const NextRuns&, const FinishRuns&) {
+    SALTUS_EXPECT(false);  // a work in blocks has its own
+}
+
 /// Each thread takes runs until there are no more.
-void Engine::run_here(const NextRun& next, const FinishRun& finish, Failure& failure) {
+void Engine::run_here(const NextRuns& next, const FinishRuns& finish, Failure& failure) {
     const auto thread = [&](std::size_t) {
         std::size_t largest = 0;  // number of the last run that this thread has taken
-        const NextRun take = [&](RunRequest& run) {
-            if (failure.any || interrupted() || !next(run)) return false;
-            largest = run.number;
+        RunBlock one;
+        const NextRuns take_some = [&](std::size_t most, RunBlock& runs) {
+            if (failure.any || interrupted() || !next(most, runs)) return false;
+            largest = runs.numbers.front();
             return true;
         };
+        const NextRun take = [&](RunRequest& run) {
+            if (!take_some(1, one)) return false;
+            run.number = one.numbers.front();
+            run.values = one.values;
+            return true;
+        };
+        const FinishRun give = [&](std::size_t number, std::string_view answer) { finish({number, answer}); };
         try {
-            work_.serve(take, finish);
+            if (work_.in_blocks())
+                work_.serve_blocks(take_some, finish);
+            else
+                work_.serve(take, give);
         } catch (...) {
             failure.add(largest, std::current_exception());
         }
     };
     Options many;
-    many.threads = work_.batch() > 1 ? 1 : threads_;
+    many.threads = work_.batch() > 1 || work_.in_blocks() ? 1 : threads_;
     parallel_for(ix(many.threads), thread, many);
 }
 
-void Engine::run(const NextRun& source, std::size_t count, const FinishRun& finish) {
+void Engine::run(const NextRuns& source, std::size_t count, const FinishRuns& finish) {
     Failure failure;
     std::mutex mutex;
-    const NextRun next = [&](RunRequest& run) {
+    const NextRuns next = [&](std::size_t most, RunBlock& runs) {
         const std::lock_guard lock(mutex);
-        return source(run);
+        return source(most, runs);
     };
     if (options_.ranks != nullptr && options_.ranks->size() > 1)
         hand_out(next, count, finish, failure);
@@ -101,7 +117,7 @@ void Engine::run(const NextRun& source, std::size_t count, const FinishRun& fini
 
 /// Rank 0 gives blocks to the ranks that ask for them, and makes runs itself on other threads. Only this thread uses
 /// the messages.
-void Engine::hand_out(const NextRun& next, std::size_t count, const FinishRun& finish, Failure& failure) {
+void Engine::hand_out(const NextRuns& next, std::size_t count, const FinishRuns& finish, Failure& failure) {
     Ranks& ranks = *options_.ranks;
     const std::size_t most = work_.batch() > 1 ? work_.batch() : largest_block;
     const std::size_t length = std::clamp<std::size_t>(count / (blocks_per_rank * ix(ranks.size())), 1, most);
@@ -112,13 +128,8 @@ void Engine::hand_out(const NextRun& next, std::size_t count, const FinishRun& f
     });
     std::size_t busy = 0;
     const auto give = [&](int to) {
-        std::vector<RunRequest> block;
-        while (block.size() < length && !interrupted() && !failure.any) {
-            RunRequest run;
-            if (!next(run)) break;
-            block.push_back(std::move(run));
-        }
-        if (block.empty()) {
+        RunBlock block;
+        if (interrupted() || failure.any || !next(length, block)) {
             idle_.push_back(to);
             return;
         }
@@ -140,11 +151,16 @@ void Engine::hand_out(const NextRun& next, std::size_t count, const FinishRun& f
         const char kind = reader.get<char>();
         if (kind != ready) --busy;
         try {
-            if (kind == results)
-                while (reader.left() > 0) {
-                    const auto number = reader.get<std::size_t>();
-                    finish(number, reader.get<std::string>());
-                }
+            if (kind == results) {
+                const auto numbers = reader.get<std::vector<std::size_t>>(),
+                           ends = reader.get<std::vector<std::size_t>>();
+                const auto bytes = reader.get<std::string>();
+                const AnswerBlock all{numbers, ends, bytes};
+                if (work_.in_blocks())
+                    finish(all);
+                else
+                    for (std::size_t k = 0; k < all.size(); ++k) finish({numbers[k], all.answer(k)});
+            }
             if (kind == failure_message) {
                 const auto number = reader.get<std::size_t>();
                 const auto text = reader.get<std::string>(), place = reader.get<std::string>();
@@ -166,24 +182,40 @@ void Engine::serve() {
         ranks.receive(message);
         ByteReader reader(message);
         if (message.empty() || reader.get<char>() != work) return;
-        const auto block = reader.get<std::vector<RunRequest>>();
-        std::atomic<std::size_t> at{0};
+        const auto block = reader.get<RunBlock>();
+        std::size_t at = 0;
         std::mutex mutex;
-        ByteWriter answer;
-        answer(results);
+        std::vector<std::size_t> numbers, ends;
+        std::string bytes;
         Failure failure;
         run_here(
-            [&](RunRequest& run) {
-                const std::size_t k = at.fetch_add(1);
-                if (k < block.size()) run = block[k];
-                return k < block.size();
-            },
-            [&](std::size_t number, std::string_view bytes) {
+            [&](std::size_t most, RunBlock& runs) {
                 const std::lock_guard lock(mutex);
-                answer(number);
-                answer(std::string(bytes));
+                const std::size_t count = std::min(most, block.size() - at);
+                const auto part = [count](const auto& all, std::size_t first, std::size_t of_each, auto& to) {
+                    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first * of_each);
+                    to.assign(begin, begin + static_cast<std::ptrdiff_t>(count * of_each));
+                };
+                runs.axes = block.axes;
+                part(block.numbers, at, 1, runs.numbers);
+                part(block.values, at, block.axes, runs.values);
+                at += count;
+                return count > 0;
+            },
+            [&](const AnswerBlock& made) {
+                const std::lock_guard lock(mutex);
+                for (std::size_t k = 0; k < made.size(); ++k) {
+                    numbers.push_back(made.numbers[k]);
+                    ends.push_back(bytes.size() + made.ends[k]);
+                }
+                bytes += made.bytes;
             },
             failure);
+        ByteWriter answer;
+        answer(results);
+        answer(numbers);
+        answer(ends);
+        answer(bytes);
         if (failure.any) {
             answer = {};
             answer(failure_message);
@@ -255,18 +287,22 @@ bool make(Engine& engine, Table& table, const Round& round) {
     std::size_t made = 0;
     std::mutex mutex;
     engine.run(
-        [&](RunRequest& run) {
-            if (!pending.next(run.number)) return false;
-            run.values.resize(round.axes);
-            round.values(run.number - round.first, run.values);
-            return true;
+        [&](std::size_t most, RunBlock& runs) {
+            runs.axes = round.axes;
+            runs.numbers.clear();
+            for (std::size_t number = 0; runs.size() < most && pending.next(number);) runs.numbers.push_back(number);
+            runs.values.resize(runs.size() * round.axes);
+            for (std::size_t k = 0; k < runs.size(); ++k)
+                round.values(runs.numbers[k] - round.first, {runs.values.data() + k * round.axes, round.axes});
+            return runs.size() > 0;
         },
         pending.size(),
-        [&](std::size_t number, std::string_view answer) {
-            table.put(number, answer);
+        [&](const AnswerBlock& answers) {
+            table.put(answers);
             const std::lock_guard lock(mutex);
-            ++made;
-            if (round.stored) round.stored(number, answer);
+            made += answers.size();
+            for (std::size_t k = 0; round.stored && k < answers.size(); ++k)
+                round.stored(answers.numbers[k], answers.answer(k));
             if (round.progress) round.progress(before + made, round.count);
         });
     return made == pending.size();

@@ -27,6 +27,22 @@ using NextRun = std::function<bool(RunRequest&)>;
 /// Receives the answer of a run. Any thread may call it.
 using FinishRun = std::function<void(std::size_t number, std::string_view answer)>;
 
+/// Many runs that are to be made. Their values are in one array, because an allocation for each run costs more than
+/// everything else that the host does for a run of a device.
+struct RunBlock {
+    std::size_t axes = 0;  ///< number of values of a run
+    std::vector<std::size_t> numbers;
+    std::vector<double> values;  ///< those of all runs, one run after the other
+
+    std::size_t size() const { return numbers.size(); }
+    std::span<const double> values_of(std::size_t k) const { return {values.data() + k * axes, axes}; }
+};
+
+/// Gives the next runs, at most so many; false if there are no more. Any thread may call it.
+using NextRuns = std::function<bool(std::size_t most, RunBlock&)>;
+/// Receives the answers of several runs. Any thread may call it.
+using FinishRuns = std::function<void(const AnswerBlock&)>;
+
 /// What is computed in each run, by one process.
 class Work {
 public:
@@ -36,6 +52,10 @@ public:
     virtual void serve(const NextRun& next, const FinishRun& finish) = 0;
     /// Number of runs that `serve` wants at a time; more than 1 for a device. A device is served by one thread.
     virtual std::size_t batch() const { return 1; }
+    /// True: `serve_blocks` is called instead of `serve`, by one thread.
+    virtual bool in_blocks() const { return false; }
+    /// As `serve`, with many runs and answers in one call.
+    virtual void serve_blocks(const NextRuns& next, const FinishRuns& finish);
 };
 
 /// Where the runs of an ensemble are made.
@@ -54,10 +74,11 @@ public:
     /// `work` must outlive this object.
     Engine(Work& work, EngineOptions options);
 
-    /// Makes the runs that `source` gives, about `count` of them. `source` is called by one thread at a time. If a run
-    /// throws then no further ones begin, and the exception of the smallest number that failed is rethrown. On rank 0
-    /// of several, the other ranks must be in `serve`.
-    void run(const NextRun& source, std::size_t count, const FinishRun& finish);
+    /// Makes the runs that `source` gives, about `count` of them. `source` is called by one thread at a time. `finish`
+    /// gets single answers, except those of a work in blocks. If a run throws then no further ones begin, and the
+    /// exception of the smallest number that failed is rethrown. On rank 0 of several, the other ranks must be in
+    /// `serve`.
+    void run(const NextRuns& source, std::size_t count, const FinishRuns& finish);
     /// Makes the runs that rank 0 gives to this rank, until rank 0 calls `dismiss`.
     void serve();
     /// Ends `serve` on all other ranks.
@@ -67,8 +88,8 @@ public:
 
 private:
     struct Failure;
-    void run_here(const NextRun& next, const FinishRun& finish, Failure& failure);
-    void hand_out(const NextRun& next, std::size_t count, const FinishRun& finish, Failure& failure);
+    void run_here(const NextRuns& next, const FinishRuns& finish, Failure& failure);
+    void hand_out(const NextRuns& next, std::size_t count, const FinishRuns& finish, Failure& failure);
     bool interrupted() const { return options_.interrupted && options_.interrupted(); }
 
     Work& work_;
@@ -130,7 +151,7 @@ struct Round {
     Shard shard;
     std::function<void(std::size_t run, std::span<double> values)> values;  ///< `run` counts from `first`
     PendingRuns::Order order;                                               ///< in which they begin; see PendingRuns
-    std::function<void(std::size_t done, std::size_t of)> progress;         ///< called after each run
+    std::function<void(std::size_t done, std::size_t of)> progress;         ///< called after each run, or block of runs
     std::function<void(std::size_t run, std::string_view answer)> stored;   ///< called after each run of this process
 };
 

@@ -2,7 +2,11 @@
 #include "saltus/ensemble/kernel_runs.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "saltus/model/model.hpp"
+#include "saltus/model/settings.hpp"
 
 namespace saltus::ensemble {
 
@@ -23,19 +27,56 @@ std::size_t length(int numbers, std::size_t motions) { return static_cast<std::s
 
 }  // namespace
 
+std::vector<int> varied_parameters(const model::Model& model, const std::vector<std::string>& names) {
+    std::vector<int> numbers;
+    for (const std::string& name : names)
+        for (const model::Parameter& p : model.settings->parameters)
+            if (p.name == name) numbers.push_back(p.structural ? -1 : p.column);
+    return numbers;
+}
+
+std::string varied_parameters_refusal(const std::vector<int>& varied) {
+    if (std::find(varied.begin(), varied.end(), -1) == varied.end()) return {};
+    return "kernels cannot vary parameters that are computed from others or shape the geometry";
+}
+
+bool same_kernel(const model::Mechanics& a, const model::Mechanics& b, const std::vector<int>& varied) {
+    if (a.p.size() != b.p.size() || a.autonomous != b.autonomous || a.scleronomic != b.scleronomic) return false;
+    for (std::size_t i = 0; i < a.p.size(); ++i)
+        if (a.p[i] != b.p[i] && std::find(varied.begin(), varied.end(), static_cast<int>(i)) == varied.end())
+            return false;
+    return true;
+}
+
 KernelRuns::Batch::Batch(std::size_t motions, const integrate::KernelText& kernel)
     : count(motions),
       start(length(kernel.start_size(), motions)),
       result(length(kernel.result_size, motions)),
       flags(motions, 0),
-      outcome(2 * motions, waiting) {
-    for (std::size_t k = 0; k < motions; ++k) list.push_back(static_cast<int>(k));
+      outcome(2 * motions, waiting),
+      list(motions),
+      end_place(kernel.end_at()) {
+    std::iota(list.begin(), list.end(), 0);
+}
+
+void KernelRuns::Batch::reset() {
+    std::fill(flags.begin(), flags.end(), 0);
+    std::fill(outcome.begin(), outcome.end(), waiting);
+    list.resize(count);
+    std::iota(list.begin(), list.end(), 0);
+    started = changed = false;
 }
 
 void KernelRuns::Batch::go_on(int k) {
     const auto motion = static_cast<std::size_t>(k);
     flags[motion] = (flags[motion] & may_be_captured) | from_state;
     outcome[motion] = waiting;
+}
+
+void KernelRuns::Batch::go_on_until(int k, double t) {
+    end_at(k, t);
+    go_on(k);
+    started = false;  // the starts have changed
 }
 
 void KernelRuns::Batch::go_on_from_result(int k) {

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "saltus/ensemble/device.hpp"
 #include "saltus/integrate/kernel_text.hpp"
+#include "saltus/model/fwd.hpp"
 
 namespace saltus::ensemble {
 
@@ -19,6 +21,14 @@ struct DeviceUse {
     std::int64_t steps = 0;    ///< made on the device
     std::size_t given_up = 0;  ///< motions that the CPU had to make
 };
+
+/// The numbers (Mechanics::p) of the parameters among the names; the others are initial values. Computed parameters and
+/// those that shape the geometry are −1: no kernel can vary them.
+std::vector<int> varied_parameters(const model::Model& model, const std::vector<std::string>& names);
+/// Why a kernel cannot vary these parameters, or "" if it can.
+std::string varied_parameters_refusal(const std::vector<int>& varied);
+/// Whether the kernel of one model makes the motions of another one that has other values of the parameters `varied`.
+bool same_kernel(const model::Mechanics& a, const model::Mechanics& b, const std::vector<int>& varied);
 
 /// Numbers of steps of a kernel.
 struct KernelPace {
@@ -49,13 +59,22 @@ public:
         double at(int i, int k) const {
             return result[static_cast<std::size_t>(i) * count + static_cast<std::size_t>(k)];
         }
+        /// Begins anew with other starts.
+        void reset();
         /// Lets a motion go on in the next launch, from its state on the device or from `result`.
         void go_on(int k);
         void go_on_from_result(int k);
+        /// Lets a motion that has reached its end time go on to a later one; of kernels with KernelRules::own_end.
+        void go_on_until(int k, double t);
+        /// The end time of a motion that has not begun.
+        void end_at(int k, double t) {
+            start[static_cast<std::size_t>(end_place) * count + static_cast<std::size_t>(k)] = t;
+        }
 
         std::vector<int> outcome, list;
         bool started = false;  ///< the starts are on the device
         bool changed = false;  ///< `result` has states of motions that go on
+        int end_place = 0;     ///< of the end time in `start`
     };
 
     /// Compiles the kernel. Throws Error if the device or its compiler fails.

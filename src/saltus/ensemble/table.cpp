@@ -284,23 +284,42 @@ public:
     std::size_t block() const { return shard_.whole() ? Shard::longest_block : shard_.block; }
     const std::string& path() const { return path_; }
 
-    void put(std::size_t run, std::string_view answer) {
-        const std::uint64_t sum = sum_of(run, answer);
-        std::string entry;
-        const auto add = [&](std::uint64_t value) {
-            entry.append(reinterpret_cast<const char*>(&value), sizeof value);
-        };
-        if (record_bytes_ > 0) {
-            SALTUS_EXPECT(answer.size() == record_bytes_);
-            entry = answer;
-        } else {
-            const std::uint64_t at = end_.fetch_add(answer.size());
-            storage_->write(at, answer);
-            add(at);
-            add(answer.size());
+    void put(const AnswerBlock& answers) {
+        std::uint64_t at = 0;  // where answers of their own sizes begin
+        if (record_bytes_ == 0) {
+            at = end_.fetch_add(answers.bytes.size());
+            storage_->write(at, answers.bytes);
         }
-        add(sum);
-        storage_->write(begin_ + entry_bytes_ * shard_.place(run), entry);
+        // Entries at consecutive places are written by one call: of many answers a call for each would cost more than
+        // everything else that is done for them.
+        std::string entries;
+        std::uint64_t first = 0, next = 0;  // places of the first of `entries`, and behind the last
+        const auto add = [&](std::uint64_t value) {
+            entries.append(reinterpret_cast<const char*>(&value), sizeof value);
+        };
+        const auto write = [&] {
+            if (!entries.empty()) storage_->write(begin_ + entry_bytes_ * first, entries);
+            entries.clear();
+        };
+        for (std::size_t k = 0; k < answers.size(); ++k) {
+            const std::string_view answer = answers.answer(k);
+            const std::uint64_t place = shard_.place(answers.numbers[k]);
+            if (place != next || entries.size() >= scan_bytes) {
+                write();
+                first = place;
+            }
+            next = place + 1;
+            if (record_bytes_ > 0) {
+                SALTUS_EXPECT(answer.size() == record_bytes_);
+                entries += answer;
+            } else {
+                add(at);
+                add(answer.size());
+                at += answer.size();
+            }
+            add(sum_of(answers.numbers[k], answer));
+        }
+        write();
     }
 
     /// Reads entries in ascending order, many at a time.
@@ -408,8 +427,10 @@ Table::~Table() = default;
 
 bool Table::on_disk() const { return !own_->path().empty(); }
 
-void Table::put(std::size_t run, std::string_view answer) {
-    own_->put(run, answer);
+void Table::put(std::size_t run, std::string_view answer) { put({run, answer}); }
+
+void Table::put(const AnswerBlock& answers) {
+    own_->put(answers);
     blank_ = false;
 }
 

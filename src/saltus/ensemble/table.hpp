@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,30 @@ struct TableHead {
     std::string folder;              ///< where it was given
     std::uint64_t runs = 0;          ///< of the whole ensemble
     std::uint64_t record_bytes = 0;  ///< bytes of every answer; 0: answers have different sizes
+};
+
+/// Answers of several runs, in memory of somebody else.
+struct AnswerBlock {
+    /// One answer.
+    AnswerBlock(const std::size_t& number, std::string_view answer)
+        : numbers(&number, 1), ends(&own_end_, 1), bytes(answer), own_end_(answer.size()) {}
+    AnswerBlock(std::span<const std::size_t> numbers_of, std::span<const std::size_t> ends_of, std::string_view all)
+        : numbers(numbers_of), ends(ends_of), bytes(all) {}
+    AnswerBlock(const AnswerBlock&) = delete;
+    AnswerBlock& operator=(const AnswerBlock&) = delete;
+
+    std::span<const std::size_t> numbers;  ///< of the runs
+    std::span<const std::size_t> ends;     ///< place in `bytes` behind each answer
+    std::string_view bytes;                ///< the answers one after the other
+
+    std::size_t size() const { return numbers.size(); }
+    std::string_view answer(std::size_t k) const {
+        const std::size_t begin = k == 0 ? 0 : ends[k - 1];
+        return bytes.substr(begin, ends[k] - begin);
+    }
+
+private:
+    std::size_t own_end_ = 0;
 };
 
 /// The answers of many runs, by the number of the run: in memory, or in a file. A file is what --resume and `saltus
@@ -50,6 +75,8 @@ public:
     /// Stores the answer of a run. Any thread may call it. Runs beyond TableHead::runs are allowed if all answers have
     /// the same size. Throws Error if it cannot be written.
     void put(std::size_t run, std::string_view answer);
+    /// The same for many runs. Answers of neighbours are written together.
+    void put(const AnswerBlock& answers);
 
     bool has(std::size_t run) const;
     std::optional<std::string> get(std::size_t run) const;

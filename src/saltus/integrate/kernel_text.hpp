@@ -19,7 +19,8 @@ namespace saltus::integrate {
 ///     next       0; the kernel counts the entries of the list that were taken
 ///     list       numbers of the motions to be made or continued
 ///     flags      of each motion: 1 it may be captured, 2 it is continued from `state`, 4 from `result`
-///     start      q, u, and the parameters of the model that are not the same for all motions
+///     start      q, u, the parameters of the model that are not the same for all motions, and with
+///                KernelRules::own_end the end time of the motion instead of t_max
 ///     state      of motions that are to be continued, state_size numbers each
 ///     result     q, u, time (KernelOutcome), T, U, and what else the kernel tells; result_size numbers each
 ///     outcome    KernelOutcome, number of steps; motions that no thread has taken keep what is there
@@ -28,8 +29,10 @@ struct KernelText {
 
     std::string name, text;
     int coordinates = 0, state_size = 0, result_size = 0;
-    int parameters = 0;  ///< number of parameters behind q and u in `start`
-    int start_size() const { return 2 * coordinates + parameters; }
+    int parameters = 0;    ///< number of parameters behind q and u in `start`
+    bool own_end = false;  ///< see KernelRules
+    int start_size() const { return 2 * coordinates + parameters + (own_end ? 1 : 0); }
+    int end_at() const { return 2 * coordinates + parameters; }  ///< place of the end time in `start`
 };
 
 /// How a motion of a kernel ended. The time of its result is that of its last step, or the begin of its rest.
@@ -48,6 +51,9 @@ struct KernelRules {
     int slow_steps = 16, steps_between_captures = 8;
     double last_step_stretch = 1e-9;
     double shortest_rest = 1e-6;  ///< event-driven: a motion rests if it was slow for more than this part of t_max
+    /// Event-driven: `start` has the end time of each motion. A motion that has reached it keeps its state, and can be
+    /// continued to a later time.
+    bool own_end = false;
 };
 
 }  // namespace saltus::integrate

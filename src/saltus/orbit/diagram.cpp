@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "saltus/base/bytes.hpp"
@@ -12,6 +13,8 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/model_maker.hpp"
+#include "saltus/ensemble/parallel_for.hpp"
+#include "saltus/integrate/event/event_kernel.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
@@ -54,6 +57,9 @@ DiagramColumn column_from(std::string_view bytes) {
     return column;
 }
 
+/// Samples of a motion between two points of the section, which tell its size.
+constexpr int samples_between_points = 16;
+
 /// As the function of the header, for points that are equal up to translations.
 int period_of(const std::vector<Vector>& points, const Vector& tolerance, const Translations& translations) {
     const auto is_equal = [&](const Vector& a, const Vector& b) {
@@ -83,6 +89,27 @@ public:
             by_period(std::move(x), column);
         else
             by_section(std::move(x), column);
+        analyse(column);
+    }
+
+    /// Takes up the state of a motion that somebody else makes, at one of the samples between two points.
+    void measure(Vector x) {
+        const Eigen::Index n = x.size() / 2;
+        if (!translations_.empty()) x = translations_.reduced(std::move(x));
+        position_ = std::max(position_, x.head(n).cwiseAbs().maxCoeff());
+        velocity_ = std::max(velocity_, x.tail(n).cwiseAbs().maxCoeff());
+    }
+    /// Completes a column whose points somebody else has found. All samples must have been measured.
+    void complete(DiagramColumn& column) {
+        if (!column.points.empty()) last_ = column.points.back();
+        analyse(column);
+    }
+
+private:
+    bool interrupted() const { return options_.engine.interrupted && options_.engine.interrupted(); }
+
+    /// What the kept points tell.
+    void analyse(DiagramColumn& column) {
         if (column.points.size() == static_cast<std::size_t>(options_.keep)) {
             column.period = period_of(column.points, allowed_differences(), translations_);
             if (options_.exponents) find_exponents(column);
@@ -91,19 +118,10 @@ public:
         column.end = last_;
     }
 
-private:
-    bool interrupted() const { return options_.engine.interrupted && options_.engine.interrupted(); }
-
     /// Takes up how large the positions and velocities of a motion are.
     void measure(const trajectory::Trajectory& motion) {
-        constexpr int samples = 16;
-        for (int k = 0; k <= samples; ++k) {
-            Vector x = vector_of(motion.right(motion.sample_time(k, samples)));
-            const Eigen::Index n = x.size() / 2;
-            if (!translations_.empty()) x = translations_.reduced(std::move(x));
-            position_ = std::max(position_, x.head(n).cwiseAbs().maxCoeff());
-            velocity_ = std::max(velocity_, x.tail(n).cwiseAbs().maxCoeff());
-        }
+        for (int k = 0; k <= samples_between_points; ++k)
+            measure(vector_of(motion.right(motion.sample_time(k, samples_between_points))));
     }
 
     Vector allowed_differences() const {
@@ -255,6 +273,162 @@ DiagramColumn column_at(const ensemble::ModelMaker& maker, const DiagramOptions&
     return column;
 }
 
+integrate::EventKernel kernel_of(const model::Model& model, const DiagramOptions& options) {
+    integrate::KernelRules rules;
+    rules.own_end = true;
+    return integrate::emit_event_kernel(model, options.method, rules,
+                                        ensemble::varied_parameters(model, {options.over.name}));
+}
+
+/// h is not read, the motions have end times of their own, none of them is slow, and there is no level set.
+std::vector<double> kernel_settings(const model::Model& model) {
+    constexpr double never_slow = -1.0;
+    std::vector<double> settings{0.0, 0.0, never_slow, -INFINITY, 0.0};
+    for (int i = 0; i < model.size(); ++i) settings.insert(settings.end(), {0.0, 0.0, -INFINITY, INFINITY});
+    return settings;
+}
+
+/// Columns of points at multiples of the period, by motions of a device. All motions are made from one sample to the
+/// next: to the end of the transient, then to `samples_between_points` times in each period. The CPU builds the models,
+/// makes what the kernel gives up, and computes exponents.
+class DeviceColumns final : public ensemble::Work {
+public:
+    DeviceColumns(const ensemble::ModelMaker& maker, const model::Model& model, const DiagramOptions& options)
+        : maker_(maker),
+          model_(model),
+          options_(options),
+          varied_(ensemble::varied_parameters(model, {options.over.name})),
+          threads_(ensemble::threads_of(options.engine)),
+          runs_(*options.device, kernel_of(model, options), ensemble::KernelPace::of_series(), kernel_settings(model)) {
+    }
+
+    void serve(const ensemble::NextRun& next, const ensemble::FinishRun& finish) override {
+        while (!interrupted()) {
+            std::vector<Motion> motions;
+            for (ensemble::RunRequest run; motions.size() < batch() && next(run);) {
+                motions.emplace_back();
+                motions.back().run = std::move(run);
+            }
+            if (motions.empty()) return;
+            in_parallel(motions, [&](Motion& m) { begin(m); });
+            make(motions);
+            in_parallel(motions, [&](Motion& m) {
+                if (m.here) {
+                    if (m.column.points.size() < static_cast<std::size_t>(options_.keep)) return;  // interrupted
+                    m.here->complete(m.column);
+                } else {
+                    m.column = column_at(maker_, options_, m.run.values[0], {});
+                }
+                if (m.column.done) finish(m.run.number, bytes_of(m.column));
+            });
+            runs_.use().given_up += static_cast<std::size_t>(
+                std::count_if(motions.begin(), motions.end(), [](const Motion& m) { return !m.here; }));
+        }
+    }
+    /// Points and models of a batch are in memory.
+    std::size_t batch() const override { return std::min<std::size_t>(runs_.batch(), 4096); }
+
+    const ensemble::DeviceUse& use() const { return runs_.use(); }
+
+private:
+    struct Motion {
+        ensemble::RunRequest run;
+        std::unique_ptr<const model::Model> model;
+        std::optional<Column> here;  ///< nothing: the CPU must make this motion
+        double period = 0.0;
+        DiagramColumn column;
+    };
+
+    bool interrupted() const { return options_.engine.interrupted && options_.engine.interrupted(); }
+
+    template <class F>
+    void in_parallel(std::vector<Motion>& motions, const F& f) const {
+        ensemble::Options many;
+        many.threads = threads_;
+        ensemble::parallel_for(
+            motions.size(), [&](std::size_t k) { f(motions[k]); }, many);
+    }
+
+    void begin(Motion& m) const {
+        m.column.value = m.run.values[0];
+        try {
+            m.model = std::make_unique<const model::Model>(maker_.at(m.run.values));
+            m.period = options_.period(*m.model);
+            if (!(m.period > 0.0) || !std::isfinite(m.period)) return;
+            if (!ensemble::same_kernel(model_, *m.model, varied_)) return;
+            m.here.emplace(*m.model, options_);
+        } catch (const Error&) {  // the CPU tells the reason
+            m.here.reset();
+        }
+    }
+
+    void make(std::vector<Motion>& motions) {
+        ensemble::KernelRuns::Batch batch = runs_.batch_of(motions.size());
+        const std::size_t count = motions.size();
+        std::erase_if(batch.list, [&](int k) { return !motions[static_cast<std::size_t>(k)].here; });
+        for (const int place : batch.list) {
+            const auto k = static_cast<std::size_t>(place);
+            const model::Model& m = *motions[k].model;
+            const std::size_t n = m.coordinates.size();
+            for (std::size_t i = 0; i < n; ++i) {
+                batch.start[i * count + k] = m.q0[i];
+                batch.start[(n + i) * count + k] = m.u0[i];
+            }
+            for (std::size_t p = 0; p < varied_.size(); ++p)
+                batch.start[(2 * n + p) * count + k] = m.p[static_cast<std::size_t>(varied_[p])];
+        }
+        // A sample is a time in parts of a period.
+        const long first = static_cast<long>(options_.transient) * samples_between_points;
+        const long last = first + static_cast<long>(options_.keep) * samples_between_points;
+        for (long sample = first > 0 ? first : 1; sample <= last && !interrupted(); ++sample) {
+            std::vector<int> active;
+            for (std::size_t k = 0; k < count; ++k) {
+                if (!motions[k].here) continue;
+                const double t = time_of(motions[k], sample);
+                if (batch.how(static_cast<int>(k)) == integrate::KernelOutcome::waiting)
+                    batch.end_at(static_cast<int>(k), t);
+                else
+                    batch.go_on_until(static_cast<int>(k), t);
+                active.push_back(static_cast<int>(k));
+            }
+            batch.list = std::move(active);
+            runs_.run(
+                batch,
+                [&](ensemble::KernelRuns::Batch& b, const std::vector<int>& ended) {
+                    for (const int k : ended) take(motions[static_cast<std::size_t>(k)], b, k, sample, first);
+                },
+                options_.engine.interrupted);
+        }
+        for (std::size_t k = 0; k < count; ++k) runs_.use().steps += batch.steps(static_cast<int>(k));
+    }
+
+    static double time_of(const Motion& m, long sample) {
+        const long whole = sample / samples_between_points, part = sample % samples_between_points;
+        return (static_cast<double>(whole) + static_cast<double>(part) / samples_between_points) * m.period;
+    }
+
+    void take(Motion& m, const ensemble::KernelRuns::Batch& b, int k, long sample, long first) const {
+        if (b.how(k) != integrate::KernelOutcome::undecided) {  // given up
+            m.here.reset();
+            m.column = {};
+            return;
+        }
+        Vector x(2 * model_.size());
+        for (int i = 0; i < 2 * model_.size(); ++i) x(i) = b.at(i, k);
+        m.here->measure(x);
+        if (sample % samples_between_points != 0 || sample == first) return;
+        m.column.times.push_back(time_of(m, sample));
+        m.column.points.push_back(x);
+    }
+
+    const ensemble::ModelMaker& maker_;
+    const model::Model& model_;
+    const DiagramOptions& options_;
+    const std::vector<int> varied_;
+    const int threads_;
+    ensemble::KernelRuns runs_;
+};
+
 /// Goes from value to value. Those in the table are taken over.
 void sweep(const ensemble::ModelMaker& maker, const DiagramOptions& options, ensemble::Table& table) {
     const auto count = static_cast<std::size_t>(options.over.n);
@@ -275,26 +449,40 @@ void sweep(const ensemble::ModelMaker& maker, const DiagramOptions& options, ens
 
 }  // namespace
 
+std::string diagram_device_refusal(const model::Model& model, const DiagramOptions& options) {
+    if (options.sweep != Sweep::restart) return "a sweep goes from value to value";
+    if (!options.period) return "kernels do not locate passages of a section";
+    const std::vector<int> varied = ensemble::varied_parameters(model, {options.over.name});
+    if (std::string why = ensemble::varied_parameters_refusal(varied); !why.empty()) return why;
+    return integrate::event_kernel_refusal(model, options.method);
+}
+
+void compile_diagram_for_device(const model::Model& model, const DiagramOptions& options,
+                                const ensemble::Device& device) {
+    const integrate::EventKernel kernel = kernel_of(model, options);
+    (void)ensemble::compile_kernel(device, kernel.text, kernel.name);
+}
+
 Diagram diagram(const model::Description& description, const DiagramOptions& options) {
     SALTUS_EXPECT(options.over.n >= 1 && options.keep >= 1 && options.transient >= 0);
     SALTUS_EXPECT(options.period || (!options.section.empty() && options.t_max > 0.0));
     Diagram out;
     const ensemble::ModelMaker maker(description, options.build, {options.over.name});
-    {
-        const model::Model first = maker.at(std::array{options.over.value(0)});
-        out.model = first.name;
-        out.coordinates = first.coordinates;
-        if (!options.period && !first.autonomous)
-            throw Error("the model depends on time: the points of a section would have different phases",
-                        {"--section", 0, 0}, "give the period of the excitation with --period");
-    }
+    const model::Model first = maker.at(std::array{options.over.value(0)});
+    out.model = first.name;
+    out.coordinates = first.coordinates;
+    if (!options.period && !first.autonomous)
+        throw Error("the model depends on time: the points of a section would have different phases",
+                    {"--section", 0, 0}, "give the period of the excitation with --period");
     out.parameter = options.over.name;
     ensemble::FunctionWork work([&](const ensemble::RunRequest& run) -> std::optional<std::string> {
         const DiagramColumn column = column_at(maker, options, run.values[0], {});
         if (!column.done) return {};
         return bytes_of(column);
     });
-    ensemble::Engine engine(work, options.engine);
+    std::optional<DeviceColumns> on_device;
+    if (options.device) on_device.emplace(maker, first, options);
+    ensemble::Engine engine(on_device ? static_cast<ensemble::Work&>(*on_device) : work, options.engine);
     if (!engine.leads()) {
         engine.serve();
         return out;
@@ -317,6 +505,7 @@ Diagram diagram(const model::Description& description, const DiagramOptions& opt
     out.columns.resize(count);
     for (std::size_t k = 0; k < count; ++k) out.columns[k].value = options.over.value(static_cast<long>(k));
     table.scan(0, count, [&](std::size_t k, std::string_view bytes) { out.columns[k] = column_from(bytes); });
+    if (on_device) out.device_use = on_device->use();
     out.complete = std::all_of(out.columns.begin(), out.columns.end(), [](const DiagramColumn& c) { return c.done; });
     return out;
 }

@@ -8,6 +8,7 @@
 
 #include "saltus/base/linalg.hpp"
 #include "saltus/ensemble/engine.hpp"
+#include "saltus/ensemble/kernel_runs.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/build_options.hpp"
 #include "saltus/model/fwd.hpp"
@@ -54,6 +55,9 @@ struct DiagramOptions {
     /// Where the values of Sweep::restart are computed. Other sweeps go from value to value, in the process that leads.
     ensemble::EngineOptions engine;
     ensemble::Shard shard;  ///< of Sweep::restart: only this part of the values is computed
+    /// Where the motions are made; nothing: on the CPU. `diagram_device_refusal` must be empty. Points differ from
+    /// those of the CPU by the tolerances of both.
+    std::optional<ensemble::Device> device;
     /// Columns of answers of different sizes, which are taken over if they are there; not owned. Null: in memory.
     ensemble::Table* table = nullptr;
     std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each value
@@ -65,7 +69,14 @@ struct Diagram {
     std::vector<std::string> coordinates;
     std::vector<DiagramColumn> columns;  ///< in the order of DiagramOptions::over
     bool complete = false;               ///< false: interrupted, or a part
+    ensemble::DeviceUse device_use;      ///< of this process
 };
+
+/// Why no device can make the motions of a diagram, or "" if one can. DiagramOptions::device is not read.
+std::string diagram_device_refusal(const model::Model& model, const DiagramOptions& options);
+/// Compiles the kernel of these motions for a device, which keeps it for the run. Throws Error if that is impossible.
+void compile_diagram_for_device(const model::Model& model, const DiagramOptions& options,
+                                const ensemble::Device& device);
 
 /// Computes the diagram. With Sweep::restart the values are independent and computed in parallel; the result does not
 /// depend on the number of threads and ranks. On ranks other than 0 it is empty. Throws Error if the options do not fit

@@ -155,9 +155,10 @@ public:
         k.coordinates = n_;
         k.order = order_;
         k.parameters = parameters_;
+        k.own_end = rules_.own_end;
         k.result_size = k.trouble_at() + 1;
         const int nw = equations_.contacts + 2 * parts(), nc = equations_.contacts;
-        k.state_size = 13 + 2 * n_ + equations_.count() + 2 * parts() + 4 * nw + 2 * switches() +
+        k.state_size = 14 + 2 * n_ + equations_.count() + 2 * parts() + 4 * nw + 2 * switches() +
                        3 * EventKernel::kinds + nc + 2 * nc * static_cast<int>(Thresholds::remembered_impacts);
         text_ = kernel_prelude;
         macros();
@@ -293,6 +294,7 @@ private:
         size("REVERSAL", EventKernel::reversal);
         size("ACCUMULATION", EventKernel::accumulation);
         size("AUTONOMOUS", m_.autonomous ? 1 : 0);
+        size("OWN_END", rules_.own_end ? 1 : 0);
         size("SKIPS_PERIODS", m_.autonomous && n_ == 1 ? 1 : 0);
         proves_ = !transparent(m_, equations_);
         size("PROVES", proves_ ? 1 : 0);

@@ -397,6 +397,13 @@ bool BasinOptions::varies_parameters() const {
     return std::any_of(components.begin(), components.end(), [](int c) { return c < 0; });
 }
 
+std::vector<std::string> BasinOptions::parameters() const {
+    std::vector<std::string> names;
+    for (std::size_t k = 0; k < components.size(); ++k)
+        if (components[k] < 0) names.push_back(starts.axes[k].name);
+    return names;
+}
+
 BasinRecord::Layout layout_of(const model::Model& model, const BasinOptions& options) {
     return {model.coordinates.size(), options.repeats.has_value()};
 }

@@ -103,16 +103,14 @@ struct BasinOptions {
 
     bool sampled() const { return starts.sampled(); }
     bool varies_parameters() const;
+    std::vector<std::string> parameters() const;  ///< names of the axes that are parameters
 };
 
-/// Why no device can make the motions of a model by this method up to t_max, or "" if one can.
-std::string device_refusal(const model::Mechanics& model,
-                           const std::variant<integrate::Moreau, integrate::EventDriven>& method, double t_max);
+/// Why no device can make these motions, or "" if one can. BasinOptions::device is not read.
+std::string device_refusal(const model::Model& model, const BasinOptions& options);
 
 /// Compiles the kernel of these motions for a device, which keeps it for the run. Throws Error if that is impossible.
-void compile_for_device(const model::Mechanics& model,
-                        const std::variant<integrate::Moreau, integrate::EventDriven>& method,
-                        const ensemble::Device& device);
+void compile_for_device(const model::Model& model, const BasinOptions& options, const ensemble::Device& device);
 
 /// An equilibrium set with the motions that ended in it. Positions refer to its copy with turn 0.
 struct RestSet {

@@ -40,7 +40,7 @@ BasinRecord::BasinRecord(const Layout& layout)
     : BasinRecord(layout, std::make_shared<ensemble::Table>(layout.bytes())) {}
 
 BasinRecord::BasinRecord(const Layout& layout, std::shared_ptr<ensemble::Table> table)
-    : layout_(layout), table_(std::move(table)) {}
+    : layout_(layout), bytes_(layout.bytes()), table_(std::move(table)) {}
 
 BasinMotion BasinRecord::unknown() const {
     BasinMotion m;
@@ -49,11 +49,17 @@ BasinMotion BasinRecord::unknown() const {
     return m;
 }
 
+void BasinRecord::write(const BasinMotion& m, char* to) const {
+    SALTUS_EXPECT(m.q.size() == layout_.coordinates && (!layout_.velocities || m.u.size() == layout_.coordinates));
+    for_each_number(m, layout_.velocities, [&](const auto& value) {
+        std::memcpy(to, &value, sizeof value);
+        to += sizeof value;
+    });
+}
+
 std::string BasinRecord::bytes_of(const BasinMotion& m) const {
-    std::string bytes;
-    for_each_number(m, layout_.velocities,
-                    [&](const auto& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); });
-    SALTUS_EXPECT(bytes.size() == layout_.bytes());
+    std::string bytes(bytes_, '\0');
+    write(m, bytes.data());
     return bytes;
 }
 

@@ -70,6 +70,9 @@ public:
               const std::function<void(std::size_t motion, const BasinMotion& m)>& take) const;
 
     std::string bytes_of(const BasinMotion& m) const;
+    std::size_t bytes() const { return bytes_; }  ///< of a motion
+    /// Writes bytes() bytes. Any thread may call it.
+    void write(const BasinMotion& m, char* to) const;
     /// Throws Error if the bytes are not those of a motion.
     void read(std::string_view bytes, BasinMotion& m) const;
 
@@ -77,6 +80,7 @@ private:
     BasinMotion unknown() const;
 
     Layout layout_;
+    std::size_t bytes_ = 0;
     std::shared_ptr<ensemble::Table> table_;
     std::size_t size_ = 0;
 };

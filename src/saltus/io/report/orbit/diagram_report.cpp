@@ -12,6 +12,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/report/ensemble/ensemble_report.hpp"
 
 namespace saltus::io {
 
@@ -89,6 +90,7 @@ std::string diagram_text(const DiagramReport& report) {
                             part.diagram.complete ? "" : ", interrupted before its end");
         text += part_text(part);
     }
+    text += device_text(report.device, d.device_use);
     for (const std::string& w : report.warnings) text += "  warning     " + w + "\n";
     return text;
 }
@@ -106,6 +108,7 @@ std::string diagram_json(const DiagramReport& report) {
     j.update(part_json(first, report.exponents));
     for (std::size_t k = 1; k < report.parts.size(); ++k)
         j[report.parts[k].sweep] = part_json(report.parts[k], report.exponents);
+    j["device"] = report.device;
     j["identity"] = report.identity;
     j["warnings"] = report.warnings;
     return json::document(j);

@@ -17,7 +17,8 @@ struct DiagramReport {
     std::vector<Part> parts;  ///< at least one
     bool exponents = false;   ///< they were asked for
     std::vector<std::string> warnings;
-    std::string identity;  ///< of model and options
+    std::string identity;        ///< of model and options
+    std::string device = "cpu";  ///< "cpu", or kind and name of the device
 };
 
 /// For a terminal.

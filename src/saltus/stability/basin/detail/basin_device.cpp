@@ -2,14 +2,14 @@
 #include "saltus/stability/basin/detail/basin_device.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include "saltus/base/index.hpp"
 #include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/moreau/moreau_lanes.hpp"
-#include "saltus/model/mechanics.hpp"
+#include "saltus/model/model.hpp"
 
 namespace saltus::stability {
 
@@ -22,14 +22,19 @@ using integrate::KernelOutcome;
 constexpr int max_refusals = 3;
 constexpr std::size_t steps_per_call = 64;   ///< steps of motions that are stuck, of one call of a thread
 constexpr std::size_t tests_per_call = 256;  ///< capture tests of one call of a thread
+/// Motions that have ended are delivered at the end of their batch, and after this time at the latest. Few large
+/// deliveries are cheap; a process that is killed loses what it has not delivered.
+constexpr std::chrono::seconds longest_silence{1};
 
 }  // namespace
 
-std::string device_refusal(const model::Mechanics& model,
-                           const std::variant<integrate::Moreau, integrate::EventDriven>& method, double t_max) {
-    if (const auto* moreau = std::get_if<integrate::Moreau>(&method))
-        return integrate::moreau::kernel_refusal(model, *moreau, t_max);
-    return integrate::event_kernel_refusal(model, std::get<integrate::EventDriven>(method));
+std::string device_refusal(const model::Model& model, const BasinOptions& options) {
+    if (options.repeats) return "kernels do not recognise motions that repeat";
+    const std::vector<int> varied = ensemble::varied_parameters(model, options.parameters());
+    if (std::string why = ensemble::varied_parameters_refusal(varied); !why.empty()) return why;
+    if (const auto* moreau = std::get_if<integrate::Moreau>(&options.method))
+        return integrate::moreau::kernel_refusal(model, *moreau, options.t_max, varied);
+    return integrate::event_kernel_refusal(model, std::get<integrate::EventDriven>(options.method));
 }
 
 namespace {
@@ -37,15 +42,15 @@ namespace {
 using AnyMethod = std::variant<integrate::Moreau, integrate::EventDriven>;
 using AnyKernel = std::variant<integrate::moreau::MotionKernel, integrate::EventKernel>;
 
-AnyKernel kernel_of(const model::Mechanics& model, const AnyMethod& method) {
+AnyKernel kernel_of(const model::Mechanics& model, const AnyMethod& method, std::span<const int> varied) {
     integrate::KernelRules rules;
     rules.slow_steps = Decision::slow_steps;
     rules.steps_between_captures = Decision::steps_between_captures;
     rules.last_step_stretch = Decision::last_step_stretch;
     rules.shortest_rest = Decision::shortest_rest;
     if (const auto* moreau = std::get_if<integrate::Moreau>(&method))
-        return integrate::moreau::emit_motion_kernel(model, *moreau, rules);
-    return integrate::emit_event_kernel(model, std::get<integrate::EventDriven>(method), rules);
+        return integrate::moreau::emit_motion_kernel(model, *moreau, rules, varied);
+    return integrate::emit_event_kernel(model, std::get<integrate::EventDriven>(method), rules, varied);
 }
 
 const integrate::KernelText& text_of(const AnyKernel& kernel) {
@@ -54,19 +59,20 @@ const integrate::KernelText& text_of(const AnyKernel& kernel) {
 
 }  // namespace
 
-void compile_for_device(const model::Mechanics& model, const AnyMethod& method, const ensemble::Device& device) {
-    const AnyKernel kernel = kernel_of(model, method);
+void compile_for_device(const model::Model& model, const BasinOptions& options, const ensemble::Device& device) {
+    const AnyKernel kernel = kernel_of(model, options.method, ensemble::varied_parameters(model, options.parameters()));
     (void)ensemble::compile_kernel(device, text_of(kernel).text, text_of(kernel).name);
 }
 
-DeviceMotions::DeviceMotions(const model::Mechanics& model, const AnyMethod& method, const Decision& decision,
-                             const ensemble::Device& device, int threads)
+DeviceMotions::DeviceMotions(const model::Mechanics& model, const AnyMethod& method, std::vector<int> varied,
+                             const Decision& decision, const ensemble::Device& device, int threads)
     : model_(model),
       method_(method),
+      varied_(std::move(varied)),
       decision_(decision),
       n_(model.coordinates.size()),
       threads_(threads),
-      kernel_text_(kernel_of(model, method)) {
+      kernel_text_(kernel_of(model, method, varied_)) {
     const auto* const moreau = std::get_if<integrate::Moreau>(&method);
     const ensemble::KernelPace pace = moreau != nullptr ? ensemble::KernelPace{} : ensemble::KernelPace::of_series();
     const CaptureSet* level = decision.level;
@@ -82,18 +88,29 @@ DeviceMotions::DeviceMotions(const model::Mechanics& model, const AnyMethod& met
     runs_.emplace(device, text_of(kernel_text_), pace, std::move(settings));
 }
 
-void DeviceMotions::step_on_cpu(Batch& b, const std::vector<int>& stuck) {
+/// Motions with the same parameters are neighbours, and make their steps side by side.
+void DeviceMotions::step_on_cpu(Batch& b, const std::vector<int>& stuck, DeviceModels& models) {
+    std::vector<std::span<const int>> calls;
+    for (std::size_t first = 0, k = 1; k <= stuck.size(); ++k) {
+        if (k < stuck.size() && k - first < steps_per_call && models.same(stuck[first], stuck[k])) continue;
+        calls.emplace_back(stuck.data() + first, k - first);
+        first = k;
+    }
+    ensemble::Options many;
+    many.threads = threads_;
+    const auto make = [&](std::size_t call) { step_on_cpu(b, calls[call], *models.at(calls[call].front())); };
+    ensemble::parallel_for(calls.size(), make, many);
+    if (!stuck.empty()) b.changed = true;
+}
+
+void DeviceMotions::step_on_cpu(Batch& b, std::span<const int> stuck, const model::Mechanics& model) {
     using integrate::moreau::LaneStepper;
     using Kernel = integrate::moreau::MotionKernel;
     constexpr std::size_t width = LaneStepper::width;
-    if (stuck.empty()) return;
     const Kernel& kernel = std::get<Kernel>(kernel_text_);
     const integrate::Moreau& method = std::get<integrate::Moreau>(method_);
-    ensemble::Options many;
-    many.threads = threads_;
-    const auto calls = (stuck.size() + steps_per_call - 1) / steps_per_call;
-    const auto make = [&](std::size_t call) {
-        LaneStepper stepper(model_, method);
+    {
+        LaneStepper stepper(model, method);
         std::vector<LaneStepper::Memory> memory(width);
         for (LaneStepper::Memory& m : memory) {
             m.q.resize(n_), m.u.resize(n_);
@@ -101,9 +118,8 @@ void DeviceMotions::step_on_cpu(Batch& b, const std::vector<int>& stuck) {
             m.open.resize(ix(kernel.contacts)), m.holds.resize(ix(kernel.contacts));
             m.gamma_before.resize(ix(kernel.contacts));
         }
-        const std::size_t last = std::min(stuck.size(), (call + 1) * steps_per_call);
-        for (std::size_t first = call * steps_per_call; first < last; first += width) {
-            const std::size_t lanes = std::min(width, last - first);
+        for (std::size_t first = 0; first < stuck.size(); first += width) {
+            const std::size_t lanes = std::min(width, stuck.size() - first);
             expr::Lanes to(0.0), kinetic(0.0), potential(0.0);
             for (std::size_t lane = 0; lane < width; ++lane) {
                 const int k = stuck[first + std::min(lane, lanes - 1)];  // further lanes repeat the last motion
@@ -182,8 +198,7 @@ void DeviceMotions::step_on_cpu(Batch& b, const std::vector<int>& stuck) {
                 }
             }
         }
-    };
-    ensemble::parallel_for(calls, make, many);
+    }
 }
 
 void DeviceMotions::test_candidates(const Batch& b, const std::vector<int>& candidates, std::vector<char>& captured) {
@@ -210,39 +225,33 @@ void DeviceMotions::test_candidates(const Batch& b, const std::vector<int>& cand
     ensemble::parallel_for((candidates.size() + tests_per_call - 1) / tests_per_call, test_some, many);
 }
 
-std::vector<Task> DeviceMotions::run(std::vector<Task> tasks,
-                                     const std::function<void(const Task&, const Ending&)>& finish) {
-    Batch batch = runs_->batch_of(tasks.size());
-    std::vector<signed char> refusals(tasks.size(), 0);
-    for (std::size_t k = 0; k < tasks.size(); ++k) {
-        for (std::size_t i = 0; i < n_; ++i) {
-            batch.start[i * batch.count + k] = tasks[k].start.q[i];
-            batch.start[(n_ + i) * batch.count + k] = tasks[k].start.u[i];
-        }
-        batch.flags[k] = tasks[k].stop_when_captured ? 1 : 0;
-    }
-    std::vector<Task> left;
+std::vector<int> DeviceMotions::run(Batch& batch, DeviceModels& models,
+                                    const std::function<void(std::span<const DeviceEnd>)>& finish) {
+    using Clock = std::chrono::steady_clock;
+    std::vector<signed char> refusals(batch.count, 0);
+    std::vector<int> left;
+    std::vector<DeviceEnd> ends;
+    Clock::time_point told = Clock::now();
+    const auto tell = [&] {
+        // In ascending order, because neighbours are stored together.
+        std::sort(ends.begin(), ends.end(), [](const DeviceEnd& a, const DeviceEnd& b) { return a.place < b.place; });
+        if (!ends.empty()) finish(ends);
+        ends.clear();
+        told = Clock::now();
+    };
     const auto give_up = [&](const Batch& b, int k) {
         runs_->use().steps += b.steps(k);
-        left.push_back(std::move(tasks[ix(k)]));
+        left.push_back(k);
     };
     const auto end = [&](const Batch& b, int k, Fate fate) {
-        Ending ending;
-        ending.fate = fate;
-        ending.t = b.at(2 * model_.size(), k);
-        ending.steps = b.steps(k);
-        for (int i = 0; i < model_.size(); ++i) {
-            ending.q.push_back(b.at(i, k));
-            ending.u.push_back(b.at(model_.size() + i, k));
-        }
-        runs_->use().steps += ending.steps;
-        finish(tasks[ix(k)], ending);
+        ends.push_back({k, fate, b.at(2 * model_.size(), k), b.steps(k)});
+        runs_->use().steps += b.steps(k);
     };
     const auto decide = [&](Batch& b, const std::vector<int>& ended) {
         std::vector<int> candidates, stuck;
         for (const int k : ended)
             if (b.how(k) == KernelOutcome::stuck) stuck.push_back(k);
-        step_on_cpu(b, stuck);
+        step_on_cpu(b, stuck, models);
         for (const int k : ended) switch (b.how(k)) {
                 case KernelOutcome::undecided: end(b, k, Fate::undecided); break;
                 case KernelOutcome::rests: end(b, k, Fate::rest); break;
@@ -265,9 +274,10 @@ std::vector<Task> DeviceMotions::run(std::vector<Task> tasks,
             else
                 b.go_on(k);
         }
+        if (Clock::now() - told > longest_silence) tell();
     };
     runs_->run(batch, decide, decision_.interrupted);
-    runs_->use().given_up += left.size();
+    tell();
     return left;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
@@ -18,7 +19,9 @@ namespace {
 constexpr double rest_test_step = 1e-3;
 /// Combinations of parameters whose equilibrium sets are searched. More would take longer than the motions.
 constexpr std::size_t max_searched_models = 1000;
-constexpr double equal_period = 1e-12;  ///< a period this near to 2π is printed as 2*pi
+constexpr std::size_t motions_of_piece = std::size_t{1} << 16;  ///< whose ends are in memory at a time
+constexpr std::size_t motions_per_call = 1024;                  ///< whose known sets a thread finds in one call
+constexpr double equal_period = 1e-12;                          ///< a period this near to 2π is printed as 2*pi
 
 // Distances of a point from an orbit, in parts of the range of its positions, or of its velocities.
 /// A point this near belongs to the orbit: by the event-driven method, and by time-stepping, whose orbits are beside
@@ -160,6 +163,39 @@ BasinLabeller::Key BasinLabeller::key_of(const BasinMotion& m, int collected, Fa
     return {Kind::set, index, w.turn};
 }
 
+/// The motions of one model, piece by piece: all threads look for the known sets of a piece, then its motions are
+/// collected in their order, so that the numbers of groups do not depend on threads.
+void BasinLabeller::collect_in_parallel(const BasinRecord& record, std::size_t motions, Family& family,
+                                        ensemble::Labels& collected) const {
+    const std::size_t n = model_.coordinates.size();
+    std::vector<Fate> fates;
+    std::vector<double> q;
+    std::vector<std::optional<Where>> known;
+    ensemble::Options many;
+    many.threads = options_.threads;
+    for (std::size_t first = 0; first < motions; first += motions_of_piece) {
+        const std::size_t count = std::min(motions_of_piece, motions - first);
+        fates.resize(count);
+        q.resize(count * n);
+        known.assign(count, std::nullopt);
+        record.scan(first, first + count, [&](std::size_t k, const BasinMotion& m) {
+            fates[k - first] = m.fate;
+            std::copy(m.q.begin(), m.q.end(), q.begin() + static_cast<std::ptrdiff_t>((k - first) * n));
+        });
+        const auto end_of = [&](std::size_t k) { return std::span<const double>(q.data() + k * n, n); };
+        ensemble::parallel_for((count + motions_per_call - 1) / motions_per_call,
+                               [&](std::size_t call) {
+                                   KnownSets find(*family.model, family.known);
+                                   const std::size_t last = std::min(count, (call + 1) * motions_per_call);
+                                   for (std::size_t k = call * motions_per_call; k < last; ++k)
+                                       if (fates[k] == Fate::rest) known[k] = find(end_of(k));
+                               },
+                               many);
+        for (std::size_t k = 0; k < count; ++k)
+            collected.push_back(fates[k] == Fate::rest ? family.sets->collect(end_of(k), known[k]) : 0);
+    }
+}
+
 void BasinLabeller::label(const BasinRecord& record, std::size_t motions, std::size_t base,
                           const Parameters& parameters, Basin& out) {
     search_sets();
@@ -195,13 +231,16 @@ void BasinLabeller::label(const BasinRecord& record, std::size_t motions, std::s
             f->sets->measure(m);
         }
     });
-    record.scan(0, motions, [&](std::size_t k, const BasinMotion& m) {
-        int code = 0;
-        if (m.fate == Fate::rest || m.fate == Fate::captured || m.fate == Fate::repeats)
-            if (Family* const f = family(k)) code = m.fate == Fate::repeats ? orbit_of(*f, m) : f->sets->collect(m);
-        if (m.fate == Fate::repeats && code < 0) ++without_orbit_;
-        collected.push_back(code);
-    });
+    if (only != nullptr && !options_.repeats)
+        collect_in_parallel(record, motions, *only, collected);
+    else
+        record.scan(0, motions, [&](std::size_t k, const BasinMotion& m) {
+            int code = 0;
+            if (m.fate == Fate::rest || m.fate == Fate::captured || m.fate == Fate::repeats)
+                if (Family* const f = family(k)) code = m.fate == Fate::repeats ? orbit_of(*f, m) : f->sets->collect(m);
+            if (m.fate == Fate::repeats && code < 0) ++without_orbit_;
+            collected.push_back(code);
+        });
     for (auto& entry : families_) {
         auto& f = entry.second;
         if (f.model) prepare(f);  // its known sets are listed, whether motions ended there or not
@@ -221,17 +260,21 @@ void BasinLabeller::label(const BasinRecord& record, std::size_t motions, std::s
     std::map<Key, int> provisional_of;
     ensemble::Labels::Reader code(collected);
     std::vector<std::size_t> counts;
+    int last = -1;  // provisional number of the motion before: neighbours often have the same label
     record.scan(0, motions, [&](std::size_t k, const BasinMotion& m) {
         Family* const f =
             m.fate == Fate::rest || m.fate == Fate::captured || m.fate == Fate::repeats ? family(k) : nullptr;
         const Key key = key_of(m, code.at(k), f);
-        const auto [entry, fresh] = provisional_of.emplace(key, static_cast<int>(of_provisional.size()));
-        if (fresh) {
-            of_provisional.push_back(key);
-            counts.push_back(0);
-            keys.emplace(key, 0);
+        if (last < 0 || of_provisional[ix(last)] != key) {
+            const auto [entry, fresh] = provisional_of.emplace(key, static_cast<int>(of_provisional.size()));
+            last = entry->second;
+            if (fresh) {
+                of_provisional.push_back(key);
+                counts.push_back(0);
+                keys.emplace(key, 0);
+            }
         }
-        if (k < base) ++counts[ix(entry->second)];
+        if (k < base) ++counts[ix(last)];
         if (f != nullptr && key.kind == Key::Kind::orbit) ++f->orbits[ix(code.at(k))].motions;
         if (f == nullptr) {
             Seen& seen = seen_by_key_[key];
@@ -241,7 +284,7 @@ void BasinLabeller::label(const BasinRecord& record, std::size_t motions, std::s
                 seen.high[i] = std::max(seen.high[i], m.q[i]);
             }
         }
-        provisional.push_back(entry->second);
+        provisional.push_back(last);
     });
     if (decision_.level != nullptr) {
         const Where& captor = only->sets->captor();

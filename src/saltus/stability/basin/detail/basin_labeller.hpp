@@ -52,6 +52,9 @@ private:
     Family& family_of(const std::vector<double>& parameters);
     void search_sets();
     int orbit_of(Family& family, const BasinMotion& m);
+    /// RestSets::collect of all motions of one model. Fills in the numbers that it gives.
+    void collect_in_parallel(const BasinRecord& record, std::size_t motions, Family& family,
+                             ensemble::Labels& collected) const;
     Key key_of(const BasinMotion& m, int collected, Family* family) const;
     void describe_sets(const std::map<Key, int>& keys, Basin& out) const;
     void describe_orbits(Basin& out) const;

@@ -74,6 +74,11 @@ StartStates::StartStates(const model::Mechanics& model, std::span<const int> com
 
 Start StartStates::make(std::span<const double> values) {
     Start start;
+    make(values, start);
+    return start;
+}
+
+void StartStates::make(std::span<const double> values, Start& start) {
     start.q = model_.q0;
     start.u = model_.u0;
     for (std::size_t k = 0; k < components_.size(); ++k) {
@@ -85,7 +90,6 @@ Start StartStates::make(std::span<const double> values) {
     const model::Energy e = energy_at(model_, workspace_, 0.0, start.q, start.u);
     start.kinetic = e.kinetic;
     start.potential = e.potential;
-    return start;
 }
 
 Ending ending_of(const StepRepeats& repeats, std::int64_t steps) {

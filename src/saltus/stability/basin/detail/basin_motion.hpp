@@ -74,6 +74,8 @@ public:
     StartStates(const model::Mechanics& model, std::span<const int> components);
     /// One value for each component; those of parameters are not looked at.
     Start make(std::span<const double> values);
+    /// The same without new memory, if `start` was made before.
+    void make(std::span<const double> values, Start& start);
 
 private:
     const model::Mechanics& model_;

@@ -42,7 +42,8 @@ RestSets::RestSets(const model::Mechanics& model, double h, std::vector<double> 
       low_(model.coordinates.size(), INFINITY),
       high_(model.coordinates.size(), -INFINITY),
       scale_(model.coordinates.size(), 1.0),
-      admitter_(model, {}) {}
+      admitter_(model, {}),
+      in_known_(model, known) {}
 
 std::string RestSets::closed_at(std::span<const double> q) {
     model_.system->positions(model::at(model_, 0.0, q, rest_), workspace_.scratch(), positions_);
@@ -108,13 +109,16 @@ bool RestSets::connected(std::span<const double> from, std::span<const double> t
     return true;
 }
 
+KnownSets::KnownSets(const model::Mechanics& model, const Equilibria* known) : known_(known), admitter_(model, {}) {}
+
 /// Time-stepping rests with a small penetration. The position is therefore projected out of the obstacles first.
-std::optional<Where> RestSets::in_known(std::span<const double> q) {
+std::optional<Where> KnownSets::operator()(std::span<const double> q) {
     if (known_ == nullptr || known_->sets.empty()) return {};
-    std::vector<double> out(q.begin(), q.end()), u = rest_;
-    if (admitter_.admit(out, u) == Admission::inadmissible) return {};
-    std::optional<Membership> m = member(*known_, out, at_set);
-    if (!m) m = member(*known_, out, near_set);
+    q_.assign(q.begin(), q.end());
+    u_.assign(q.size(), 0.0);
+    if (admitter_.admit(q_, u_) == Admission::inadmissible) return {};
+    std::optional<Membership> m = member(*known_, q_, at_set);
+    if (!m) m = member(*known_, q_, near_set);
     if (!m) return {};
     return Where{m->set, std::vector<long>(m->turns.begin(), m->turns.end())};
 }
@@ -189,7 +193,7 @@ void RestSets::set_scale() {
         if (!(scale_[i] > least)) scale_[i] = std::isfinite(least) ? least : 1.0;
     }
     if (capture_ == nullptr) return;
-    if (const std::optional<Where> known = in_known(capture_->q))
+    if (const std::optional<Where> known = in_known_(capture_->q))
         captor_ = *known;
     else
         captor_place_ = place_of(capture_->q);
@@ -199,19 +203,27 @@ void RestSets::set_scale() {
 int RestSets::collect(const BasinMotion& m) {
     set_scale();
     if (m.fate != Fate::rest) return 0;
-    if (const std::optional<Where> known = in_known(m.q)) {
+    return collect(m.q, in_known_(m.q));
+}
+
+int RestSets::collect(std::span<const double> q, const std::optional<Where>& known) {
+    set_scale();
+    if (known) {
+        // Neighbours often end in the same set.
+        if (last_known_ >= 0 && known_list_[ix(last_known_)] == *known) return ~last_known_;
         const auto [entry, fresh] = known_where_.emplace(*known, static_cast<int>(known_list_.size()));
         if (fresh) known_list_.push_back(*known);
+        last_known_ = entry->second;
         return ~entry->second;
     }
-    const int place = place_of(m.q);
+    const int place = place_of(q);
     Place& p = places_[ix(place)];
-    const std::vector<double> d = difference(p.q, m.q);
+    const std::vector<double> d = difference(p.q, q);
     for (std::size_t i = 0; i < d.size(); ++i) {
         p.low[i] = std::min(p.low[i], d[i]);
         p.high[i] = std::max(p.high[i], d[i]);
     }
-    p.potential = std::min(p.potential, potential_at(m.q));
+    p.potential = std::min(p.potential, potential_at(q));
     return place;
 }
 
@@ -285,9 +297,11 @@ Where RestSets::where_in_group(int place, std::span<const double> q) const {
 
 void RestSets::add_end(const Where& where, std::span<const double> q) {
     Ends& s = ends_[ix(where.set)];
-    const double U = potential_at(q);
     const bool first = s.low.empty();
-    s.potential = first ? U : std::min(s.potential, U);
+    if (ix(where.set) >= known_sets()) {  // the least potential of a known set is known
+        const double U = potential_at(q);
+        s.potential = first ? U : std::min(s.potential, U);
+    }
     if (first) s.low.assign(q.size(), INFINITY), s.high.assign(q.size(), -INFINITY);
     for (std::size_t i = 0; i < q.size(); ++i) {
         const double x = q[i] - periods_[i] * static_cast<double>(where.turn[i]);

@@ -2,6 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "saltus/stability/basin/detail/basin_motion.hpp"
 
@@ -12,6 +17,20 @@ struct Where {
     int set = -1;
     std::vector<long> turn;
     friend auto operator<=>(const Where&, const Where&) = default;
+};
+
+/// Finds the known set that contains a position of rest. Each thread needs one of its own.
+class KnownSets {
+public:
+    /// `known` may be null. Both must outlive this object.
+    KnownSets(const model::Mechanics& model, const Equilibria* known);
+    /// Nothing if no set contains q.
+    std::optional<Where> operator()(std::span<const double> q);
+
+private:
+    const Equilibria* known_;
+    Admitter admitter_;
+    std::vector<double> q_, u_;
 };
 
 /// Sorts the positions in which motions of one model came to rest into equilibrium sets: first into the known sets,
@@ -31,6 +50,8 @@ public:
     void measure(const BasinMotion& m);
     /// Returns a number that `where` needs for this motion.
     int collect(const BasinMotion& m);
+    /// The same for a motion that rests at q, with the result of KnownSets.
+    int collect(std::span<const double> q, const std::optional<Where>& known);
     void number_groups();
     /// The set of a motion that rests or was captured. Sets after the known ones are groups.
     Where where(const BasinMotion& m, int collected);
@@ -76,8 +97,6 @@ private:
     bool rests(std::span<const double> q);
     /// Whether positions on the straight line between two positions rest.
     bool connected(std::span<const double> from, std::span<const double> to);
-    /// The known set that contains q, if there is one.
-    std::optional<Where> in_known(std::span<const double> q);
     /// The place of the cell of q; a new one if the cell was empty.
     int place_of(std::span<const double> q);
     void assign_group(int place);
@@ -98,11 +117,13 @@ private:
     std::vector<double> scale_;       ///< size of each coordinate: the extent of the ends, or a quarter of the period
     bool scaled_ = false;             ///< all motions were measured
     Admitter admitter_;
+    KnownSets in_known_;
     std::vector<Place> places_;
     std::vector<Group> groups_;
     std::vector<std::pair<std::string, int>> cells_;  ///< sorted: the cell and its place
     std::map<Where, int> known_where_;                ///< the numbers of copies of known sets that `collect` gives
     std::vector<Where> known_list_;
+    int last_known_ = -1;  ///< number of the copy that `collect` gave last
     int captor_place_ = -1;
     Where captor_;
     std::vector<Ends> ends_;  ///< end positions of each set

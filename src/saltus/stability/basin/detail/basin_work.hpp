@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "saltus/ensemble/engine.hpp"
 #include "saltus/stability/basin/detail/basin_device.hpp"
@@ -18,19 +20,30 @@ public:
     BasinWork(const model::Model& model, const BasinOptions& options, const Decision& decision, BasinModels& models,
               const BasinRecord& record, int threads);
 
+    /// On the CPU, by one thread.
     void serve(const ensemble::NextRun& next, const ensemble::FinishRun& finish) override;
-    std::size_t batch() const override { return device_ ? device_->batch() : 1; }
+    /// On the device.
+    void serve_blocks(const ensemble::NextRuns& next, const ensemble::FinishRuns& finish) override;
+    bool in_blocks() const override { return device_ != nullptr; }
+    std::size_t batch() const override;
 
     bool in_lanes() const { return in_lanes_; }
     const DeviceMotions* device() const { return device_.get(); }
 
 private:
     struct Local;
-    void serve_device(const ensemble::NextRun& next, const ensemble::FinishRun& finish);
+    struct Block;
     Task task_of(const ensemble::RunRequest& run, StartStates& starts) const;
     void deliver(const Task& task, const Ending& end, Local& local, const ensemble::FinishRun& finish) const;
+    BasinMotion refused() const;
     Ending simulate(const Task& task, const Local& local) const;
     bool inside(const Start& start) const;
+    bool stops_when_captured(bool inside) const { return decision_.level != nullptr && !decision_.to_rest && !inside; }
+
+    void make(Block& block, const ensemble::FinishRuns& finish);
+    void prepare(Block& block) const;
+    void deliver(Block& block, std::span<const DeviceEnd> ends, const ensemble::FinishRuns& finish) const;
+    void make_on_cpu(const Block& block, const std::vector<int>& places, const ensemble::FinishRuns& finish);
     bool interrupted() const { return options_.interrupted && options_.interrupted(); }
 
     const model::Model& model_;

@@ -319,8 +319,9 @@ public:
         const std::optional<Motion> here = motion(region(0.0));
         if (!here || !here->J.finite()) return refused("the accelerations of the mode are not unique");
         if (!analyse(unstable_ ? here->J.middle() : stabilised(*here))) return refused(why);
-        // The size of a region that motions leave does not matter. So the claims are those of a region ten times smaller
-        // than the largest one in which they are shown: another program, whose enclosures are wider, must find them, too.
+        // The size of a region that motions leave does not matter. So the claims are those of a region ten times
+        // smaller than the largest one in which they are shown: another program, whose enclosures are wider, must find
+        // them, too.
         bool shown_in_larger = !unstable_;
         for (const double radius : unstable_ ? unstable_regions : attracting_regions) {
             if (request_.stop && request_.stop()) break;

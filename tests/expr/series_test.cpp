@@ -9,6 +9,7 @@
 #include <complex>
 #include <numbers>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "allocations.hpp"
@@ -186,6 +187,60 @@ TEST(Series, AStepperThatWritesOrdersOneByOneGetsTheSolutionOfTheDifferentialEqu
     }
     EXPECT_NEAR(polynomial(w.variable(1), 20, 1.0), std::sin(1.5), 16 * eps);
     EXPECT_NEAR(polynomial(w.variable(2), 20, 1.0), std::cos(1.5), 16 * eps);
+}
+
+TEST(Series, OrdersThatAreEvaluatedTogetherAreThoseThatAreEvaluatedOneByOne) {
+    // The outputs depend on the given variables t and q alone, on u too, and on u but wanted later.
+    constexpr int last = 29;
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        Random random(seed);
+        Fixture f;
+        const auto any = [&](std::vector<Expr> symbols) {
+            return testing::random_program(random, static_cast<int>(symbols.size()), 15).root(f.g, symbols);
+        };
+        const Expr of_given = any({f.t, f.q, f.a, f.p, f.a}), of_all = any(f.symbols()), later = any(f.symbols());
+        const std::vector<Expr> outputs{of_given,
+                                        f.f(Op::sin, of_given),
+                                        f.g.mul(f.q, f.f(Op::cos, f.q)),
+                                        of_all,
+                                        f.g.mul(of_given, of_all),
+                                        later,
+                                        f.f(Op::sin, f.g.mul(f.u, f.q))};
+        SeriesStages stages;
+        stages.given = 2;
+        stages.later = {0, 0, 0, 0, 0, 1, 1};
+        const SeriesTape plain = f.tape(outputs),
+                         staged(f.g, outputs, std::array{f.a, f.p}, std::array{f.t, f.q, f.u}, f.t, stages);
+        SeriesWorkspace<double> one_by_one(plain, last), together(staged, last);
+        Start<double> start{random.moderate(), {}, {}, {random.moderate(), random.moderate()}};
+        for (int k = 0; k <= last; ++k) {
+            start.q.push_back(std::ldexp(random.moderate(), -k));
+            start.u.push_back(std::ldexp(random.moderate(), -k));
+        }
+        expand(one_by_one, start, last);
+        together.prepare(start.parameters);
+        for (int k = 0; k <= last; ++k) {
+            together.variable(1)[k] = start.coefficient(start.q, k);
+            together.variable(2)[k] = start.coefficient(start.u, k);
+        }
+        together.begin(start.t0);
+        together.evaluate_order(0);
+        const int cut = 1 + static_cast<int>(seed % (last - 1));
+        for (const auto& [from, to] : {std::pair{1, cut}, std::pair{cut + 1, last}}) {
+            together.evaluate_given(from, to);
+            for (int k = from; k <= to; ++k) together.evaluate_order(k);
+            together.evaluate_later(from, to);
+        }
+        // Rounding errors are relative to the largest coefficient: terms of outputs such as sin(asin(t)) cancel.
+        double size = 0.0;
+        for (int k = 0; k <= last && std::isfinite(size) && size < 1e100; ++k) {
+            for (int i = 0; i < plain.output_count(); ++i) size += std::abs(one_by_one.output(i)[k]);
+            if (!std::isfinite(size)) break;
+            for (int i = 0; i < plain.output_count(); ++i)
+                ASSERT_NEAR(together.output(i)[k], one_by_one.output(i)[k], 1e-9 * size + 1e-300)
+                    << "seed " << seed << ", output " << i << ", order " << k;
+        }
+    }
 }
 
 TEST(Series, CoefficientsOfHigherOrderThanTheEvaluatedOneAreNotRead) {

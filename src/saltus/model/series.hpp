@@ -13,6 +13,8 @@ struct SeriesNeeds {
     std::vector<char> rows;          ///< one per row of the layout: W, χ and ζ of the row are wanted
     std::vector<char> coefficients;  ///< one per coefficient
     bool forces_suffice = false;     ///< other_forces may be given in place of the powers damping and applied
+    /// Positions and other_forces above order 0 are wanted after the expansion only: SeriesEquations::complete.
+    bool positions_later = false;
 
     bool operator==(const SeriesNeeds&) const = default;
 };
@@ -59,6 +61,9 @@ public:
     /// Computes order k of all terms. Orders 0 to k of q and u must be known, and orders 0 to k − 1 computed. A
     /// coefficient that does not exist (such as of √x at x = 0) is not finite.
     virtual void evaluate_order(int k) = 0;
+    /// With SeriesNeeds::positions_later: computes the positions, other_forces and switching functions up to the last
+    /// evaluated order. To be called before anything but the terms of the equations of motion is read.
+    virtual void complete() {}
 
     virtual int switch_count() const { return 0; }
     virtual Row switch_function(int /*i*/) const { return nullptr; }

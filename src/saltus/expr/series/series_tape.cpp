@@ -25,8 +25,9 @@ constexpr int highest_tracked_degree = 30;
 class SeriesTape::Compiler {
 public:
     Compiler(SeriesTape& tape, const Graph& graph, std::span<const Expr> outputs, std::span<const Expr> parameters,
-             std::span<const Expr> variables, Expr time)
+             std::span<const Expr> variables, Expr time, const SeriesStages& stages)
         : tape_(tape), slot_of_(graph.size(), none) {
+        SALTUS_EXPECT(stages.later.empty() || stages.later.size() == outputs.size());
         place_inputs(parameters, variables, time);
         for (const Expr e : reachable(graph, outputs)) {
             if (slot_of_[e.id] != none) continue;
@@ -36,7 +37,7 @@ public:
         for (const Expr e : outputs) tape.outputs_.push_back(as_row(slot_of_[e.id]));
         fuse_sums();
         request_weighted_copies();
-        sort_instructions();
+        sort_instructions(stages);
     }
 
 private:
@@ -441,13 +442,19 @@ private:
 
     // --- order of the instructions ---------------------------------------------------------------------------
 
-    void sort_instructions() {
+    void sort_instructions(const SeriesStages& stages) {
+        const std::vector<char> is_given = given_slots(stages), is_needed = needed_slots(stages);
+        tape_.given_variables_ = stages.given;
         std::vector<Instruction> series;
         for (const Instruction& i : tape_.values_) {
             if (is_scalar(i.to)) continue;
             if (is_finite(i.to)) {
                 tape_.polynomials_.push_back(i);
                 tape_.highest_degree_ = std::max(tape_.highest_degree_, degree(i.to));
+            } else if (is_given[i.to] != 0) {
+                tape_.given_.push_back(i);
+            } else if (is_needed[i.to] == 0 && (i.to2 == none || is_needed[i.to2] == 0)) {
+                tape_.later_.push_back(i);
             } else {
                 series.push_back(i);
             }
@@ -457,6 +464,36 @@ private:
         std::stable_sort(tape_.polynomials_.begin(), tape_.polynomials_.end(),
                          [&](const Instruction& x, const Instruction& y) { return degree(x.to) < degree(y.to); });
         group(series);
+    }
+
+    /// By slot: whether it depends on given variables alone. Without given variables none does.
+    std::vector<char> given_slots(const SeriesStages& stages) const {
+        std::vector<char> is_given(tape_.slots_.size(), 0);
+        if (stages.given == 0) return is_given;
+        std::fill(is_given.begin(), is_given.end(), 1);
+        for (std::size_t i = static_cast<std::size_t>(stages.given); i < tape_.variables_.size(); ++i)
+            is_given[tape_.variables_[i]] = 0;
+        for (const Instruction& i : tape_.values_)
+            for (const std::uint32_t s : {i.a, i.b, i.c})
+                if (s != none && is_given[s] == 0) {
+                    is_given[i.to] = 0;
+                    if (i.to2 != none) is_given[i.to2] = 0;
+                }
+        return is_given;
+    }
+
+    /// By slot: whether an output needs it that is not one of later.
+    std::vector<char> needed_slots(const SeriesStages& stages) const {
+        std::vector<char> is_needed(tape_.slots_.size(), stages.later.empty() ? 1 : 0);
+        for (std::size_t k = 0; k < stages.later.size(); ++k)
+            if (stages.later[k] == 0) is_needed[tape_.outputs_[k]] = 1;
+        for (std::size_t k = tape_.values_.size(); k-- > 0;) {
+            const Instruction& i = tape_.values_[k];
+            if (is_needed[i.to] == 0 && (i.to2 == none || is_needed[i.to2] == 0)) continue;
+            for (const std::uint32_t s : {i.a, i.b, i.c})
+                if (s != none) is_needed[s] = 1;
+        }
+        return is_needed;
     }
 
     /// Sorts instructions so that equal codes follow each other, which a processor predicts better. List scheduling: it
@@ -502,8 +539,8 @@ private:
 };
 
 SeriesTape::SeriesTape(const Graph& graph, std::span<const Expr> outputs, std::span<const Expr> parameters,
-                       std::span<const Expr> variables, Expr time) {
-    Compiler(*this, graph, outputs, parameters, variables, time);
+                       std::span<const Expr> variables, Expr time, const SeriesStages& stages) {
+    Compiler(*this, graph, outputs, parameters, variables, time, stages);
 }
 
 }  // namespace saltus::expr

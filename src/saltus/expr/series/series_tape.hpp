@@ -18,6 +18,18 @@ template <class V>
 class SeriesWorkspace;
 class SeriesRemainders;
 
+/// What is known when during an expansion, so that some instructions need not be evaluated order by order. An
+/// instruction that is evaluated for many orders at once costs about a third.
+struct SeriesStages {
+    /// Variables before this index are given: all their coefficients are known before the expansion. Instructions that
+    /// depend on given variables alone are evaluated by SeriesWorkspace::evaluate_given. No variable is given by
+    /// default.
+    int given = 0;
+    /// Per output, or empty: 1 if its coefficients above order 0 are wanted after the expansion only. What such
+    /// outputs and switching functions alone need is evaluated by SeriesWorkspace::evaluate_later.
+    std::vector<char> later;
+};
+
 /// Several expressions compiled for evaluation on truncated power series in the time offset τ = t − t0.
 ///
 /// Parameters are numbers. Variables are series; one of them is the time itself, whose series is t0 + τ. The evaluation
@@ -48,7 +60,7 @@ public:
     /// `parameters` and `variables` are symbols of the graph, in the order in which their values will be passed. Every
     /// symbol that the outputs contain must be among them. `time` must be one of the variables.
     SeriesTape(const Graph& graph, std::span<const Expr> outputs, std::span<const Expr> parameters,
-               std::span<const Expr> variables, Expr time);
+               std::span<const Expr> variables, Expr time, const SeriesStages& stages = {});
 
     int parameter_count() const { return static_cast<int>(parameters_.size()); }
     int variable_count() const { return static_cast<int>(variables_.size()); }
@@ -57,7 +69,7 @@ public:
     int slot_count() const { return static_cast<int>(slots_.size()); }
     int time_index() const { return time_; }  ///< index of the time among the variables
     /// Number of instructions that a high order costs: those whose results have unlimited degree.
-    int instruction_count() const { return static_cast<int>(unlimited_.size()); }
+    int instruction_count() const { return static_cast<int>(given_.size() + unlimited_.size() + later_.size()); }
 
     int output_degree(int i) const { return slots_[outputs_[static_cast<std::size_t>(i)]].degree; }
     int switch_degree(int i) const { return slots_[switches_[static_cast<std::size_t>(i)].function].degree; }
@@ -159,10 +171,12 @@ private:
 
     std::vector<Slot> slots_;
     std::vector<Constant> constants_;
-    std::vector<Instruction> prepared_;     // scalars that depend on parameters alone
-    std::vector<Instruction> values_;       // everything else, in an order of evaluation; executed for order 0
-    std::vector<Instruction> polynomials_;  // results of finite degree >= 1, by increasing degree
-    std::vector<Instruction> unlimited_;    // results of unlimited degree, grouped by code as far as possible
+    std::vector<Instruction> prepared_;       // scalars that depend on parameters alone
+    std::vector<Instruction> values_;         // everything else, in an order of evaluation; executed for order 0
+    std::vector<Instruction> polynomials_;    // results of finite degree >= 1, by increasing degree
+    std::vector<Instruction> unlimited_;      // results of unlimited degree, grouped by code as far as possible
+    std::vector<Instruction> given_, later_;  // other results of unlimited degree: see SeriesStages
+    int given_variables_ = 0;
     std::vector<std::uint32_t> parameters_, variables_, outputs_;  // slots
     std::vector<Switch> switches_;
     int time_ = 0, choices_ = 0, powers_ = 0, highest_degree_ = 0;
@@ -210,8 +224,16 @@ public:
     void begin(V t0);
 
     /// Computes order k of all slots. The variables must be known up to order k. Orders must be evaluated one after the
-    /// other from 0; an order may be evaluated again.
+    /// other from 0; an order may be evaluated again. With SeriesStages, k >= 1: only of slots that neither
+    /// evaluate_given nor evaluate_later computes, and evaluate_given must have computed order k.
     void evaluate_order(int k);
+
+    /// With SeriesStages::given: computes the orders `from` >= 1 to `to` of all slots that depend on given variables
+    /// alone. These variables must be known up to the order `to`, and the orders below `from` computed.
+    void evaluate_given(int from, int to);
+    /// With SeriesStages::later: computes the orders `from` >= 1 to `to` of everything that outputs of later alone
+    /// need. Order `to` must have been evaluated, and the orders below `from` computed here.
+    void evaluate_later(int from, int to);
 
     /// The side of a switch, as the last evaluation of order 0 found it: the sign of its switching function s, +1 or
     /// −1. If s_0 = 0 and no side is fixed, then the side is that of the value at s = 0: −1 for a < b and +1 for
@@ -269,9 +291,11 @@ private:
         std::uint32_t undefined_row;        // place of a row of undefined coefficients
         std::uint32_t size;                 // of the coefficients of all slots
         std::vector<ValueStep> prepared, values;
-        std::vector<Step> polynomials, unlimited;       // each ends with a step `stop`
-        std::vector<std::uint32_t> first_polynomial;    // by order k: the first of `polynomials` with degree >= k
-        std::vector<std::uint32_t> weighted_variables;  // places of the variables that have weighted copies
+        std::vector<Step> polynomials, unlimited;     // each ends with a step `stop`
+        std::vector<Step> given, later;               // see SeriesStages
+        std::vector<std::uint32_t> first_polynomial;  // by order k: the first of `polynomials` with degree >= k
+        /// Places of the variables that have weighted copies: those that are given, and the others.
+        std::vector<std::uint32_t> weighted_given, weighted_variables;
         bool sums = false;  // some instruction sums products of coefficients, and the processor has wide registers
         /// For `remainders`, by slot: places of its term_sizes and term_sums in their memory; none if they are not
         /// needed.
@@ -288,6 +312,7 @@ private:
 
     void evaluate_values();
     void evaluate_steps(const Step* i, int k);
+    void evaluate_rows(std::span<const Step> steps, int from, int to);
     V evaluate_compare(const V& s, Op op, int index);
     V evaluate_angle(const V& y, const V& x, int index);
     int decide(const V& s, Op op, int index);

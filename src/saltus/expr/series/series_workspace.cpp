@@ -72,6 +72,13 @@ namespace wide {
 
 }  // namespace
 
+namespace {
+
+/// Loops over rows read whole registers, up to three numbers before the first order and seven behind the last one.
+constexpr std::uint32_t room_before_rows = 4, room_behind_rows = 8;
+
+}  // namespace
+
 // --- construction --------------------------------------------------------------------------------------------
 
 template <class V>
@@ -80,7 +87,7 @@ SeriesWorkspace<V>::Program::Program(const SeriesTape& of, int max_order)
       // An odd stride spreads the rows over all sets of a cache. The time needs two coefficients.
       stride(static_cast<std::uint32_t>(std::max(max_order + 1, 2)) | 1u) {
     SALTUS_EXPECT(max_order >= 0);
-    size = 1;
+    size = room_before_rows;
     offset.reserve(tape->slots_.size());
     for (const SeriesTape::Slot& s : tape->slots_) {
         offset.push_back(size);
@@ -89,6 +96,7 @@ SeriesWorkspace<V>::Program::Program(const SeriesTape& of, int max_order)
     }
     undefined_row = size;
     size += stride;
+    size += room_behind_rows;
 
     const auto resolve_values = [&](const std::vector<Instruction>& from, std::vector<ValueStep>& to) {
         to.reserve(from.size());
@@ -122,13 +130,19 @@ SeriesWorkspace<V>::Program::Program(const SeriesTape& of, int max_order)
         }
         return s;
     };
+    given.reserve(tape->given_.size());
+    later.reserve(tape->later_.size());
+    for (const Instruction& i : tape->given_) given.push_back(resolve_series(i));
+    for (const Instruction& i : tape->later_) later.push_back(resolve_series(i));
     unlimited.reserve(tape->unlimited_.size() + 1);
     polynomials.reserve(tape->polynomials_.size() + 1);
     for (const Instruction& i : tape->unlimited_) unlimited.push_back(resolve_series(i));
     for (const Instruction& i : tape->polynomials_) polynomials.push_back(resolve_series(i));
-    sums = has_wide_registers && std::any_of(unlimited.begin(), unlimited.end(), [](const Step& i) {
-               return Code::mul <= i.code && i.code <= Code::pow_poly;
-           });
+    const auto has_sums = [](const std::vector<Step>& steps) {
+        return std::any_of(steps.begin(), steps.end(),
+                           [](const Step& i) { return Code::mul <= i.code && i.code <= Code::pow_poly; });
+    };
+    sums = has_wide_registers && (has_sums(unlimited) || has_sums(given) || has_sums(later));
     Step stop{};
     stop.code = Code::stop;
     unlimited.push_back(stop);
@@ -139,8 +153,11 @@ SeriesWorkspace<V>::Program::Program(const SeriesTape& of, int max_order)
             if (tape->slots_[i.to].degree < k) ++first;
         first_polynomial.push_back(first);
     }
-    for (const std::uint32_t slot : tape->variables_)
-        if (tape->slots_[slot].weighted) weighted_variables.push_back(offset[slot]);
+    for (std::size_t i = 0; i < tape->variables_.size(); ++i) {
+        const std::uint32_t slot = tape->variables_[i];
+        const bool is_given = i < static_cast<std::size_t>(tape->given_variables_);
+        if (tape->slots_[slot].weighted) (is_given ? weighted_given : weighted_variables).push_back(offset[slot]);
+    }
     plan_remainders();
 }
 
@@ -481,6 +498,38 @@ void SeriesWorkspace<V>::evaluate_order(int k) {
     if (k <= tape_->highest_degree_)
         evaluate_steps(&program_->polynomials[program_->first_polynomial[static_cast<std::size_t>(k)]], k);
     evaluate_steps(program_->unlimited.data(), k);
+}
+
+/// Executes steps one after the other, each for the orders `from` to `to`.
+template <class V>
+void SeriesWorkspace<V>::evaluate_rows(std::span<const Step> steps, int from, int to) {
+    if (from > to) return;
+    SALTUS_EXPECT(from >= 1 && to <= max_order_);
+#if SALTUS_SERIES_WIDE
+    if constexpr (std::is_same_v<V, double>)
+        if (program_->sums) {
+            for (const Step& i : steps)
+                wide::execute_row(i, from, to, data_.data(), stride_, chosen_.data(), power_.data());
+            return;
+        }
+#endif
+    for (const Step& i : steps) narrow::execute_row(i, from, to, data_.data(), stride_, chosen_.data(), power_.data());
+}
+
+template <class V>
+void SeriesWorkspace<V>::evaluate_given(int from, int to) {
+    for (const std::uint32_t row : program_->weighted_given)
+        for (int k = from; k <= to; ++k)
+            narrow::store(&data_[row], k, true, stride_, data_[row + static_cast<std::uint32_t>(k)]);
+    for (int k = from; k <= to && k <= tape_->highest_degree_; ++k)
+        evaluate_steps(&program_->polynomials[program_->first_polynomial[static_cast<std::size_t>(k)]], k);
+    evaluate_rows(program_->given, from, to);
+}
+
+template <class V>
+void SeriesWorkspace<V>::evaluate_later(int from, int to) {
+    SALTUS_EXPECT(to < next_);
+    evaluate_rows(program_->later, from, to);
 }
 
 template class SeriesWorkspace<double>;

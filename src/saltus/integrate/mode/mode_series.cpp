@@ -187,6 +187,8 @@ model::SeriesNeeds ModeSeries::choose_equations(std::span<const char> watched, P
             }
         }
     }
+    // The forces of springs need the gaps order by order.
+    needs.positions_later = !d_.compliant();
     for (const int row : program.force_rows) needs.rows[ix(row)] = 1;
     for (const int row : program.moving_rows) needs.rows[ix(row)] = 1;
     return needs;
@@ -289,6 +291,7 @@ bool ModeSeries::extend(int order) {
     }
     known_orders_ = order;
     evaluate_terms(order);
+    equations_->complete();
     if (std::isnan(probe)) return false;
     // Not a number or infinite coefficients spread to the highest order of u.
     for (int i = 0; i < n; ++i)

@@ -134,13 +134,18 @@ TangentProgram::TangentProgram(const SymbolicEquations& equations, const ActiveF
     const std::vector<Expr> R = e.residual(), C = e.row_accelerations();
     const int n = static_cast<int>(R.size()), m = static_cast<int>(C.size());
 
+    // With few coordinates the derivatives by single coordinates are series of the motion alone, which are evaluated
+    // for all orders at once. Their number grows with the square of the coordinates; the variation along one direction
+    // has about as many products as the motion itself.
+    constexpr int max_coordinates_of_columns = 8;
+    const bool by_columns = n <= max_coordinates_of_columns;
     std::vector<Expr> dp;
     std::vector<std::pair<Expr, Expr>> seeds;
     for (const int p : parameters) {
         dp.push_back(g.symbol("dp", expr::auxiliary));
         seeds.emplace_back(e.f.p[ix(p)], dp.back());
     }
-    for (std::size_t i = 0; i < ix(n); ++i) {
+    for (std::size_t i = 0; i < ix(n) && !by_columns; ++i) {
         seeds.emplace_back(e.f.q[i], e.dq[i]);
         seeds.emplace_back(e.f.u[i], e.du[i]);
     }
@@ -153,6 +158,13 @@ TangentProgram::TangentProgram(const SymbolicEquations& equations, const ActiveF
     const auto put_right = [&](Expr x) { right.push_back(g.is_zero(x) ? -1 : put(x)); };
     for (const Expr x : R) put_right(variation(x));
     for (const Expr x : C) put_right(g.neg(variation(x)));
+    for (int k = 0; k < 2 * n && by_columns; ++k) {
+        expr::Derivative by_state(g, k < n ? e.f.q[ix(k)] : e.f.u[ix(k - n)]);
+        for (int r = 0; r < n + m; ++r) {
+            const Expr x = r < n ? by_state(R[ix(r)]) : g.neg(by_state(C[ix(r - n)]));
+            if (!g.is_zero(x)) columns.push_back({r, k, put(x), false});
+        }
+    }
 
     const auto put_entry = [&](int row, int column, Expr x) {
         if (!g.is_zero(x)) matrix.push_back({row, column, put(x), false});
@@ -175,8 +187,11 @@ TangentProgram::TangentProgram(const SymbolicEquations& equations, const ActiveF
     }
     for (const auto* list : {&e.f.q, &e.f.u, &e.a, &e.lambda, &e.dq, &e.du})
         variables.insert(variables.end(), list->begin(), list->end());
-    tape = expr::SeriesTape(g, outputs, inputs, variables, e.f.t);
-    for (Entry& x : matrix) x.constant = tape.output_degree(x.output) == 0;
+    expr::SeriesStages stages;
+    stages.given = 1 + 3 * n + m;
+    tape = expr::SeriesTape(g, outputs, inputs, variables, e.f.t, stages);
+    for (std::vector<Entry>* const list : {&matrix, &columns})
+        for (Entry& x : *list) x.constant = tape.output_degree(x.output) == 0;
 }
 
 std::unique_ptr<expr::SeriesWorkspace<double>> TangentProgram::workspace(int max_order) const {

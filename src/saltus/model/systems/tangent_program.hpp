@@ -56,7 +56,7 @@ struct ActiveForces {
 struct TangentProgram {
     TangentProgram(const SymbolicEquations& equations, const ActiveForces& forces, std::span<const int> parameters);
 
-    /// An entry of S that is not structurally zero, and which output of the tape it is.
+    /// An entry of a matrix that is not structurally zero, and which output of the tape it is.
     struct Entry {
         int row, column, output;
         bool constant;  ///< its coefficients above order 0 are zero
@@ -64,11 +64,15 @@ struct TangentProgram {
 
     ActiveForces forces;
     std::vector<int> parameters;  ///< numbers of the parameters that vary
-    /// Variables: t, q, u, a, λ of the rows that hold, δq, δu. Parameters: p; δp of the varied ones; stiffness; the
-    /// sign of each row that holds; the direction +1 or −1 of each slip (used for one row only).
+    /// Variables: t, q, u, a, λ of the rows that hold, which are given (SeriesStages), δq, δu. Parameters: p; δp of the
+    /// varied ones; stiffness; the sign of each row that holds; the direction +1 or −1 of each slip (used for one row
+    /// only).
     expr::SeriesTape tape;
     std::vector<Entry> matrix;  ///< S
-    std::vector<int> right;     ///< r: the output of each row, −1 if it is zero
+    /// r is the sum of `right` and of `columns` times (δq, δu). Either `right` contains the part of δq and δu, or
+    /// `columns` does; the tape then computes series of the motion alone.
+    std::vector<int> right;      ///< the output of each row, −1 if it is zero
+    std::vector<Entry> columns;  ///< entries of ∂(R, −C)/∂(q, u); empty for systems with many coordinates
 
     /// A workspace for the tape, up to an order. A new one costs as much as some short arcs; so one that was given back
     /// is used again. It must be prepared. Any thread may call this and `give_back`.

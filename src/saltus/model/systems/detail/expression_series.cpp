@@ -178,7 +178,11 @@ SeriesProgram::SeriesProgram(const SymbolicEquations& equations, const SeriesNee
     std::vector<Expr> variables{f.t};
     variables.insert(variables.end(), f.q.begin(), f.q.end());
     variables.insert(variables.end(), f.u.begin(), f.u.end());
-    tape = expr::SeriesTape(f.graph, expressions, f.p, variables, f.t);
+    expr::SeriesStages stages;
+    if (needs.positions_later)
+        for (const auto& [kind, number] : outputs)
+            stages.later.push_back(kind == Kind::position || kind == Kind::other_force ? 1 : 0);
+    tape = expr::SeriesTape(f.graph, expressions, f.p, variables, f.t, stages);
     workspace = std::make_unique<const expr::SeriesWorkspace<double>>(tape, SeriesEquations::max_order);
 }
 

@@ -61,8 +61,18 @@ public:
     ExpressionSeries(std::shared_ptr<const SeriesProgram> program, const Layout& layout, std::span<const int> index,
                      std::span<const double> p);
 
-    void begin(double t0) override { workspace_.begin(t0); }
-    void evaluate_order(int k) override { workspace_.evaluate_order(k); }
+    void begin(double t0) override {
+        workspace_.begin(t0);
+        evaluated_ = completed_ = 0;
+    }
+    void evaluate_order(int k) override {
+        workspace_.evaluate_order(k);
+        evaluated_ = k;
+    }
+    void complete() override {
+        workspace_.evaluate_later(completed_ + 1, evaluated_);
+        completed_ = evaluated_;
+    }
     int switch_count() const override { return program_->tape.switch_count(); }
     Row switch_function(int i) const override { return workspace_.switch_function(i); }
     int side(int i) const override { return workspace_.side(i); }
@@ -80,6 +90,7 @@ private:
     std::shared_ptr<const SeriesProgram> program_;
     expr::SeriesWorkspace<double> workspace_;
     std::vector<int> index_;
+    int evaluated_ = 0, completed_ = 0;  // orders
     std::vector<double> variable_radius_, output_radius_;
     Radii radii_;
 };

@@ -34,6 +34,9 @@ constexpr double cut_safety = 0.9;
 /// Carrying fails if a step is shorter than this part of the recorded step.
 constexpr double shortest_step_ratio = 1e-4;
 
+/// A direction usually needs so many orders more than the motion has terms that matter.
+constexpr int more_orders = 3;
+
 /// Two numbers that one instruction adds or multiplies.
 using Pair = double __attribute__((vector_size(16)));
 
@@ -108,6 +111,9 @@ ArcSeries::Equations::Equations(std::shared_ptr<const model::TangentProgram> mad
     for (const int output : program->right) right.push_back(output >= 0 ? series.output(output) : nullptr);
     for (const auto& entry : program->matrix)
         if (!entry.constant) varying.push_back({ix(entry.row), ix(entry.column), series.output(entry.output)});
+    for (const auto& entry : program->columns)
+        (entry.constant ? constant_columns : columns)
+            .push_back({ix(entry.row), ix(entry.column), series.output(entry.output)});
 }
 
 ArcSeries::Equations::~Equations() { program->give_back(std::move(workspace)); }
@@ -136,6 +142,7 @@ bool ArcSeries::begin(const RecordedArc& arc) {
         now_ = made_.back().get();
     }
     y_.resize(now_->program->right.size() * max_order);
+    dx_.resize(2 * ix(n_) * state_stride);
     right_.resize(now_->program->right.size());
     end_.resize(right_.size());
     return true;
@@ -320,27 +327,40 @@ bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd
 int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed) {
     ++evaluations;
     for (int i = 0; i < n_; ++i) {
-        now_->dq[ix(i)][0] = from(1 + i);
-        now_->du[ix(i)][0] = from(1 + n_ + i);
+        now_->dq[ix(i)][0] = *state_order(0, ix(i)) = from(1 + i);
+        now_->du[ix(i)][0] = *state_order(0, ix(n_ + i)) = from(1 + n_ + i);
     }
     now_->series.begin(t);
     double error_before = std::numeric_limits<double>::infinity(), power = 1.0;
     write_motion(step, t);
+    int given = 0;  // highest order of what depends on the motion alone
+    double enough = last_term, enough_before = term_before_last;
     for (int k = 0; k < max_order; ++k) {
-        if (k > written_order_) write_no_motion(k);
+        if (k > given) {
+            const int next = std::min(max_order - 1, given == 0 ? significant_order_ + more_orders : k + more_orders);
+            for (int j = std::max(written_order_, given) + 1; j <= next; ++j) write_no_motion(j);
+            now_->series.evaluate_given(given + 1, next);
+            given = next;
+        }
         now_->series.evaluate_order(k);
         if (!solve_order(k)) return 0;
         const double next = 1.0 / (k + 1);
         double *const *const dq = now_->dq.data(), *const *const du = now_->du.data();
         for (std::size_t i = 0; i < ix(n_); ++i) {
-            dq[i][k + 1] = du[i][k] * next;
-            du[i][k + 1] = *order(k, i) * next;
+            dq[i][k + 1] = *state_order(k + 1, i) = du[i][k] * next;
+            du[i][k + 1] = *state_order(k + 1, ix(n_) + i) = *order(k, i) * next;
         }
         power *= h;
         if (k + 2 < significant_order_) continue;  // neither this term nor the next can be the last one
         const double error = power * std::max(largest_at(now_->dq, k + 1) / allowed.position,
                                               largest_at(now_->du, k + 1) / allowed.velocity);
-        if (error <= last_term && error_before <= term_before_last && k + 1 >= significant_order_) return k + 1;
+        // Beyond its recorded order N the motion lacks terms. Order N + 1 of the direction lacks one of its N + 1
+        // products. So later terms that are smaller than this missing product do not make the sum more accurate.
+        if (k == motion_order_) {
+            enough = std::max(enough, error / (k + 1));
+            enough_before = std::max(enough_before, error);
+        }
+        if (error <= enough && error_before <= enough_before && k + 1 >= significant_order_) return k + 1;
         error_before = error;
     }
     h = std::min(h, admissible_length(h, allowed));
@@ -399,6 +419,10 @@ bool ArcSeries::solve_order(int k) {
     if (k == 0 && !(e.constant && e.inverted) && !invert()) return false;
     const std::size_t size = right_.size();
     for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][k] : 0.0;
+    for (const Equations::Varying& entry : e.constant_columns)
+        right_[entry.row] += entry.series[0] * *state_order(k, entry.column);
+    for (const Equations::Varying& entry : e.columns)
+        right_[entry.row] += dot(entry.series, state_order(k, entry.column), k + 1);
     if (k > 0)
         for (const Equations::Varying& entry : e.varying)
             right_[entry.row] -= dot(entry.series + 1, order(k - 1, entry.column), k);
@@ -433,6 +457,9 @@ bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, c
     e.series.evaluate_order(0);
     const std::size_t size = right_.size();
     for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][0] : 0.0;
+    for (const auto* const list : {&e.constant_columns, &e.columns})
+        for (const Equations::Varying& entry : *list)
+            right_[entry.row] += entry.series[0] * direction(1 + static_cast<Eigen::Index>(entry.column));
     for (std::size_t c = 0; c < size; ++c) {
         double y = 0.0;
         for (int k = orders - 1; k >= 0; --k) y = y * h + *order(k, c);

@@ -71,6 +71,8 @@ private:
             const double* series;
         };
         std::vector<Varying> varying;                // entries of S that are not constant
+        std::vector<Varying> columns;                // model::TangentProgram::columns that are not constant
+        std::vector<Varying> constant_columns;       // and those that are
         std::vector<double*> variables;              // series of the tape's variables
         std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
 
@@ -93,6 +95,9 @@ private:
     bool invert();
     /// Order k of component r of y. Lower orders follow it, so that Σ s_j y_{k−j} runs through memory in one direction.
     double* order(int k, std::size_t r) { return y_.data() + r * max_order + (max_order - 1 - k); }
+    /// The same for component i of (δq, δu).
+    double* state_order(int k, std::size_t i) { return dx_.data() + i * state_stride + (max_order - k); }
+    static constexpr std::size_t state_stride = max_order + 1;
     bool solve_order(int k);
     double admissible_length(double h, Allowed allowed) const;
 
@@ -124,7 +129,7 @@ private:
     double per_length_ = 0.0;   // 1/(length of the recorded step)
     bool is_prepared_ = false;  // the tape has the parameters of the mode, and the variations varied_
     std::vector<double> inputs_, varied_;
-    std::vector<double> y_, right_, end_, elimination_;
+    std::vector<double> y_, dx_, right_, end_, elimination_;
 };
 
 }  // namespace saltus::sensitivity

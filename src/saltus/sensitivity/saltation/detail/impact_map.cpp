@@ -737,7 +737,7 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
     Vector gamma(m);
     for (Eigen::Index k = 0; k < m; ++k) gamma(k) = d.row_velocity(rows[ix(k)]);
     const Vector Lambda = -inverse * gamma, jump = C * Lambda;
-    Matrix velocity, with, without, coefficient;
+    Matrix velocity, coefficient;
     integrate::Linearised& linearised = tangent.linearised;
     linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
     if (tangent.model().layout().coefficients > 0)
@@ -767,12 +767,9 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
             }
         }
     }
-    // The difference with and without impulses removes ∂h from the derivative of the residual h + Wλ − M a.
-    linearised.gather(Function::residual, t, x.data(), a, lambda, with);
-    std::fill(lambda.begin(), lambda.end(), 0.0);
-    std::fill(a.begin(), a.end(), 0.0);
-    linearised.gather(Function::residual, t, x.data(), a, lambda, without);
-    Matrix load = with - without + slip;
+    Matrix load;
+    linearised.gather_loads(t, x.data(), a, lambda, load);
+    load += slip;
     for (Eigen::Index c = 0; c < load.cols(); ++c) d.mass().solve({load.col(c).data(), ix(n)});
     const Matrix known = before + load;
     for (int i = 0; i < n; ++i) x[ix(n + i)] += jump(i);

@@ -26,6 +26,8 @@ using trajectory::ElementKind;
 /// most term_before_last times. One small term alone may be small by chance. The remainder is about half as large as
 /// the last term, and remainders of all steps add up; so the last term is well below the allowed error.
 constexpr double last_term = 0.01, term_before_last = 0.1;
+/// The same where terms that the motion lacks make smaller ones useless.
+constexpr double largest_last_term = 0.1, largest_before_last = 1.0;
 /// At the end of a step, h·(error of the acceleration) is at most this times the allowed error of the velocity. The
 /// derivative of the remainder is about (order)·(remainder)/h; more than that means that the series is wrong.
 constexpr double series_end_error_factor = 1e3;
@@ -357,8 +359,8 @@ int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVec
         // Beyond its recorded order N the motion lacks terms. Order N + 1 of the direction lacks one of its N + 1
         // products. So later terms that are smaller than this missing product do not make the sum more accurate.
         if (k == motion_order_) {
-            enough = std::max(enough, error / (k + 1));
-            enough_before = std::max(enough_before, error);
+            enough = std::clamp(error / (k + 1), last_term, largest_last_term);
+            enough_before = std::clamp(error, term_before_last, largest_before_last);
         }
         if (error <= enough && error_before <= enough_before && k + 1 >= significant_order_) return k + 1;
         error_before = error;

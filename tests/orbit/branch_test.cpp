@@ -541,6 +541,18 @@ TEST(EquilibriumBranch, NamesWhereOscillationsBeginToGrow) {
     EXPECT_NEAR(hopf[0]->at.parameter, 0.0, 1e-12);
 }
 
+/// Two oscillators. The oscillations of x grow for every p, those of y for p > 0.
+TEST(EquilibriumBranch, NamesWhereASecondOscillationBeginsToGrow) {
+    const Branches all =
+        continue_equilibria(text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"x^2/2 + 2*y^2\"\n"
+                                 "f = { x = \"0.5*x'\", y = \"p*y'\" }\n[parameters]\np = -0.2\n"),
+                            over("p", -0.2, -0.2, 0.9));
+    ASSERT_EQ(all.branches.size(), 1U) << all.failure;
+    const auto hopf = of_kind(all.branches[0], "hopf");
+    ASSERT_EQ(hopf.size(), 1U) << kinds(all.branches[0]);
+    EXPECT_NEAR(hopf[0]->at.parameter, 0.0, 1e-12);
+}
+
 /// The initial position is in the air, where gravity has no balance: a search finds the bar on both ends.
 TEST(EquilibriumBranch, BeginsAtAnEquilibriumThatASearchFinds) {
     const Branches all = continue_equilibria(shipped("rocking-bar"), over("g", 5.0, 9.81, 20.0));

@@ -78,6 +78,21 @@ TEST(RestDerivatives, OfABlockThatHasStoppedAreConstant) {
     }
 }
 
+TEST(RestDerivatives, AfterSlipInAPlaneCameToRestHaveAWarning) {
+    // A block slips on a floor, in the plane or along a line, and stops after |v|/(mu g).
+    const auto warnings_of = [](const std::string& slip) {
+        const Model block =
+            from_text("[system]\nq = [\"x\", \"y\", \"z\"]\nT = \"(x'^2 + y'^2 + z'^2)/2\"\nU = \"10*z\"\n" +
+                      std::string("[[contact]]\nname = \"floor\"\ngN = \"z\"\ngammaT = ") + slip +
+                      "\nmu = 0.3\n[initial]\nu = { x = 1.0 }\n");
+        return derivatives(block, {"x'"}, 1.0).motion.warnings;
+    };
+    const std::vector<std::string> in_plane = warnings_of("[\"x'\", \"y'\"]");
+    ASSERT_EQ(in_plane.size(), 1u);
+    EXPECT_NE(in_plane[0].find("slip in a plane comes to rest at t = 0.333"), std::string::npos) << in_plane[0];
+    EXPECT_TRUE(warnings_of("\"x'\"").empty());
+}
+
 TEST(RestDerivatives, OfAFreeParticleGrowWithTheTime) {
     const Model particle = from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[initial]\nu = { x = 2.0 }\n");
     const Sensitivity s = derivatives(particle, {"x", "x'"}, 1e6);

@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/error.hpp"
@@ -49,10 +51,10 @@ struct Rest {
     Vector z, scale, tangent;
     std::vector<char> closed;  ///< one flag for each contact
     std::shared_ptr<const model::Model> model;
-    double determinant = 0.0;      ///< of the derivative without the parameter
-    std::vector<double> gaps;      ///< of all contacts
-    std::vector<double> forces;    ///< of all contacts; 0 for open ones
-    std::optional<double> growth;  ///< largest real part of the complex eigenvalues, in 1/s
+    double determinant = 0.0;     ///< of the derivative without the parameter
+    std::vector<double> gaps;     ///< of all contacts
+    std::vector<double> forces;   ///< of all contacts; 0 for open ones
+    std::vector<double> growths;  ///< real parts of the pairs of complex eigenvalues, in 1/s, the largest first
     std::optional<stability::LocalStability> local;
 
     double parameter() const { return z(z.size() - 1); }
@@ -261,7 +263,8 @@ private:
         r.local = stability::local_stability(resting, closed, z.head(n), 0);
         if (r.local) {
             for (const std::complex<double>& x : r.local->eigenvalues)
-                if (x.imag() != 0.0) r.growth = std::max(r.growth.value_or(-1e300), x.real());
+                if (x.imag() > 0.0) r.growths.push_back(x.real());
+            std::sort(r.growths.begin(), r.growths.end(), std::greater<>());
         }
         return r;
     }
@@ -444,9 +447,15 @@ private:
         else if (differ(p.determinant, q.determinant))
             note("branch point", locate(p, q, [](const Rest& r) { return r.determinant; }));
         constexpr double damped = 1e-9;  // real parts below are rounding, as of systems without damping
-        if (p.growth && q.growth && differ(*p.growth, *q.growth) && std::abs(*p.growth) > damped &&
-            std::abs(*q.growth) > damped)
-            note("hopf", locate(p, q, [](const Rest& r) { return r.growth.value_or(0.0); }));
+        // Every pair may cross the imaginary axis, also if another one has crossed it before. If two eigenvalues become
+        // real between the points, then pairs cannot be compared by their order, except the first.
+        const std::size_t pairs = std::min(p.growths.size(), q.growths.size());
+        for (std::size_t k = 0; k < (p.growths.size() == q.growths.size() ? pairs : std::min<std::size_t>(pairs, 1));
+             ++k) {
+            const double before = p.growths[k], after = q.growths[k];
+            if (differ(before, after) && std::abs(before) > damped && std::abs(after) > damped)
+                note("hopf", locate(p, q, [k](const Rest& r) { return k < r.growths.size() ? r.growths[k] : 0.0; }));
+        }
     }
 
     /// Opens or closes a contact at a point where its gap and its force are zero, and turns the tangent such that the

@@ -33,8 +33,8 @@ constexpr double never_slow = -1.0;  ///< kinetic energy below which a motion re
 integrate::KernelText kernel_of(const model::Mechanics& model, const integrate::Method& method,
                                 std::span<const int> varied) {
     if (const auto* moreau = std::get_if<integrate::Moreau>(&method))
-        return integrate::moreau::emit_motion_kernel(model, *moreau, {}, varied);
-    return integrate::emit_event_kernel(model, std::get<integrate::EventDriven>(method), {}, varied);
+        return integrate::moreau::emit_motion_kernel(model, *moreau, {}, varied).common_part();
+    return integrate::emit_event_kernel(model, std::get<integrate::EventDriven>(method), {}, varied).common_part();
 }
 
 KernelPace pace_of(const integrate::Method& method) {

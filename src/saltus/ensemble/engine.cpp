@@ -32,7 +32,7 @@ constexpr std::size_t largest_block = 512, blocks_per_rank = 8;
 constexpr std::chrono::microseconds pause_of_rank_0{100};  ///< between two looks for messages
 
 // The first byte of a message.
-constexpr char ready = 'r', work = 'w', results = 'd', failure_message = 'x', dismissal = 'e';
+constexpr char ready = 'r', assignment = 'w', results = 'd', failure_message = 'x', dismissal = 'e';
 
 constexpr std::size_t no_number = std::numeric_limits<std::size_t>::max();
 
@@ -134,7 +134,7 @@ void Engine::hand_out(const NextRuns& next, std::size_t count, const FinishRuns&
             return;
         }
         ByteWriter message;
-        message(work);
+        message(assignment);
         message(block);
         ranks.send(to, message.bytes());
         ++busy;
@@ -181,7 +181,7 @@ void Engine::serve() {
     for (;;) {
         ranks.receive(message);
         ByteReader reader(message);
-        if (message.empty() || reader.get<char>() != work) return;
+        if (message.empty() || reader.get<char>() != assignment) return;
         const auto block = reader.get<RunBlock>();
         std::size_t at = 0;
         std::mutex mutex;

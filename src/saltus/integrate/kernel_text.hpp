@@ -33,6 +33,8 @@ struct KernelText {
     bool own_end = false;  ///< see KernelRules
     int start_size() const { return 2 * coordinates + parameters + (own_end ? 1 : 0); }
     int end_at() const { return 2 * coordinates + parameters; }  ///< place of the end time in `start`
+    /// A copy for callers that need nothing of what the kernels of the two methods have beside this.
+    KernelText common_part() const { return *this; }
 };
 
 /// How a motion of a kernel ended. The time of its result is that of its last step, or the begin of its rest.

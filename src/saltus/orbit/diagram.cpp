@@ -273,11 +273,11 @@ DiagramColumn column_at(const ensemble::ModelMaker& maker, const DiagramOptions&
     return column;
 }
 
-integrate::EventKernel kernel_of(const model::Model& model, const DiagramOptions& options) {
+integrate::KernelText kernel_of(const model::Model& model, const DiagramOptions& options) {
     integrate::KernelRules rules;
     rules.own_end = true;
-    return integrate::emit_event_kernel(model, options.method, rules,
-                                        ensemble::varied_parameters(model, {options.over.name}));
+    const std::vector<int> varied = ensemble::varied_parameters(model, {options.over.name});
+    return integrate::emit_event_kernel(model, options.method, rules, varied).common_part();
 }
 
 /// h is not read, the motions have end times of their own, none of them is slow, and there is no level set.
@@ -459,7 +459,7 @@ std::string diagram_device_refusal(const model::Model& model, const DiagramOptio
 
 void compile_diagram_for_device(const model::Model& model, const DiagramOptions& options,
                                 const ensemble::Device& device) {
-    const integrate::EventKernel kernel = kernel_of(model, options);
+    const integrate::KernelText kernel = kernel_of(model, options);
     (void)ensemble::compile_kernel(device, kernel.text, kernel.name);
 }
 

@@ -282,7 +282,7 @@ Where RestSets::where(const BasinMotion& m, int collected) {
             if (periods_[i] > 0.0) w.turn[i] += std::lround((m.q[i] - capture_->q[i]) / periods_[i]);
         return w;
     }
-    const Where w = collected < 0 ? known_list_[ix(~collected)] : where_in_group(collected, m.q);
+    Where w = collected < 0 ? known_list_[ix(~collected)] : where_in_group(collected, m.q);
     add_end(w, m.q);
     return w;
 }

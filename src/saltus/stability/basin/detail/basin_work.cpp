@@ -147,12 +147,13 @@ void BasinWork::serve(const ensemble::NextRun& next, const ensemble::FinishRun& 
             deliver(task, end, *local, finish);
         };
         const std::function<std::optional<Task>()> next_task = [&]() -> std::optional<Task> {
-            while (take(run)) {
-                if (models_.parameters_of(run.values) != parameters) {
-                    kept = std::move(run);
+            ensemble::RunRequest following;
+            while (take(following)) {
+                if (models_.parameters_of(following.values) != parameters) {
+                    kept = std::move(following);
                     return std::nullopt;
                 }
-                Task task = task_of(run, local->starts);
+                Task task = task_of(following, local->starts);
                 if (task.start.admission != Admission::inadmissible) return task;
                 give(task, {Fate::inadmissible, 0.0, 0, 0, task.start.q, task.start.u});
             }

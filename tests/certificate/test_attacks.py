@@ -153,6 +153,50 @@ CLAIMS = {
     "a key of another theorem": (with_setting(block(), sets=[]), "the keys"),
 }
 
+# The other theorems.
+conveyor, hill, mixed, boxed = examples.conveyor, examples.hill, examples.cross_term, examples.cross_term_in_a_box
+THEOREMS = {
+    "bounces without loss on a conveyor": (changed(conveyor(), "eN = 0.5", "eN = 1.0", {"eN": 1.0}), "restitution"),
+    "tangential bounces without loss": (changed(conveyor(), 'eN = "eN"', 'eN = "eN"\neT = 1.0'), "restitution"),
+    "impacts by Poisson's law on a conveyor": (changed(conveyor(), 'eN = "eN"', 'eN = "eN"\nimpact = "poisson"'), "restitution"),
+    "a ceiling that is struck": (with_element(conveyor(), element("contact", 'name = "ceiling"', 'gN = "0.4 - y"', "eN = 1")), "to be open"),
+    "a second floor at the same place": (with_element(conveyor(), element("contact", 'name = "second"', 'gN = "y"', "eN = 0.5")), "to be open"),
+    "a contact that is left out of the mode": (with_setting(conveyor(), mode={}), "is no box"),
+    "a contact with friction that is only closed": (with_setting(conveyor(), mode={"belt": "closed"}), "cannot have the state"),
+    "a contact that sticks to a belt": (with_setting(conveyor(), mode={"belt": "sticks"}), "cannot have the state"),
+    "the wrong direction of slip": (with_setting(conveyor(), mode={"belt": "forwards"}), "condition 2"),
+    "a level beyond the region": (with_setting(conveyor(), level=h(1)), "not inside the region"),
+    "velocities at which slip turns round": (with_setting(conveyor(), velocities=box((-1.5, 1.5), (-0.5, 0.5))), "change its sign"),
+    "velocities without bound": (with_setting(conveyor(), velocities=box((-INF, INF), (-INF, INF))), "unbounded region"),
+    "a matrix that is not symmetric": (with_claim(conveyor(), "4", "falls", P=[numbers(4.5, 0, 0.75, 0), *claim(conveyor(), "4", "falls")["P"][1:]]), "not symmetric"),
+    "a matrix that is 0": (with_claim(conveyor(), "4", "falls", P=[numbers(0, 0, 0, 0)] * 4), "not shown to be positive"),
+    "closed contacts that count negatively": (with_claim(conveyor(), "4", "falls", kappa=h(-1)), "not shown to be positive"),
+    "a rate below 0": (with_claim(hill(), "4", "grows", nu=h(-1)), "negative"),
+    "slip that is not examined": (with_claim(hill(), "4", "grows", kappas=[]), "numbers are needed"),
+    "a direction that is 0": (with_claim(hill(), "4", "grows", position=numbers(0), velocity=numbers(0)), "not positive along"),
+    "a fixed coordinate with a width": (with_claim(examples.belt(1.4), "2", "mode equilibrium", fixed=[0], preconditioner=[]), "not one number"),
+    "a function that is turned round": (with_setting(mixed(), V="-(T + U + x*x'/10)"), "convex"),
+    "a function of time": (with_setting(mixed(), V="T + U + x*x'/10 + t"), "depends on time"),
+    "a function whose minimum is elsewhere": (with_setting(mixed(), point=numbers(0.5)), "gradient"),
+    "a function that falls again for fast motions": (with_setting(boxed(), V="T + U + x*x'/10 - 10*x'^4"), "convex"),
+    "a level above the values on the boundary": (with_setting(boxed(), level=h(0.625)), "boundary"),
+    "a boundary that is not examined": (with_claim(boxed(), "2", "boundary", faces=[]), "not all ends"),
+    "a decrease along one state of two": (with_claim(mixed(), "3", "decrease", along=[0]), "assumption"),
+    "a slider that the function does not know": (with_element(mixed(), element("slider", "gammaT = \"x'\"", "mu = 1", "FN = 1")), "make V grow"),
+    "a constraint that the function does not know": (with_element(mixed(), element("constraint", 'name = "c"', 'g = "x - 0.1"')), "make V grow"),
+    "a stop that pushes the mass away": (changed(examples.stopped_spring(), "x + 0.25", "x - 0.25"), "make V grow"),
+    "a load that pulls": (with_claim(examples.weighted_energies(), "2", "minimum of V", support={"floor": h(-1)}), "does not push"),
+    "no saddle": (with_claim(examples.growing_function(), "2", "saddle of V", direction=numbers(0, 0)), "not shown to fall"),
+    "masses that no spring joins": (changed(examples.damped_pair(), "s = 1.0", "s = 0.0", {"s": 0.0}), "observable"),
+    "a damper that sees one mode of two": (changed(changed(examples.damped_pair(), "k*y^2", "k/2*y^2"), "c/2*x'^2", "c/2*(x' - y')^2"), "observable"),
+    "a potential that jumps beside a convex one": (changed(examples.damped_pair(), "k*y^2", "k*y^2 + atan2(x, y)"), "not constant"),
+    "inertia that changes": (changed(examples.damped_pair(), "m/2*x'^2", "m/2*x'^2*(1 + x^2)"), "not constant"),
+    "an elastic impact with rounding": (changed(arm(), "e = 1.0", "e = 1.0000001", {"e": 1.0000001}), "create energy"),
+    "a goal beyond the stop": (changed(arm(), 'actuated = ["q"]', 'actuated = ["q"]\nreference = { q = 2.0 }'), "condition 3"),
+    "friction that holds an inverted pendulum anywhere": (changed(examples.inverted_pendulum(), "mu = 0.25", "mu = 2.0", {"mu": 2.0}), "may balance"),
+    "a support that moves": (changed(examples.inverted_pendulum(), "gammaT = \"x'\"", "gammaT = \"x' - 0.1\""), "does not vanish"),
+}
+
 
 class Attacks(unittest.TestCase):
     def refused(self, attacks):
@@ -173,6 +217,9 @@ class Attacks(unittest.TestCase):
 
     def test_trees_numbers_and_settings_show_only_what_they_contain(self):
         self.refused(CLAIMS)
+
+    def test_false_statements_of_the_other_theorems_are_refused(self):
+        self.refused(THEOREMS)
 
     def test_very_large_numbers_get_an_answer(self):
         document = with_claim(block(), "4", "closing", tree=["accelerations", [entry("floor", [], [2.0 ** 1000])]])

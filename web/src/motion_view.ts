@@ -318,7 +318,7 @@ function eventTable(m: Motion, clock: Clock): HTMLElement {
     const energy = largest(m.events.flatMap((e) => [e.work, ...(e.energy ?? [])]));
     const jump = largest(m.events.map((e) => e.jump));
     const rows = m.events.map((e) => {
-        const go = el("button", { class: "link", type: "button" }, num(e.t, 10));
+        const go = el("button", { class: "link", type: "button" }, num(e.t, 10, Math.max(Math.abs(m.t_begin), Math.abs(m.t_end))));
         go.onclick = () => {
             clock.pause();
             clock.set(e.t);

@@ -37,9 +37,10 @@ function derivatives(data: any, known: Known): HTMLElement[] {
     const events: any[] = data.events ?? [];
     if (events.length) {
         // Derivatives are correct to about 1e-10 of the largest of them. What is below 1e-12 of it is rounding residue.
+        const last = largest(events.map((e) => e.t));
         const size = wrt.map((p) => 10 * largest(events.map((e) => e.dt?.[p])));
         const rows = events.slice(0, 500).map((e) => [
-            num(e.t, 10), e.kind, (e.contacts ?? []).slice(0, 4).join(", "), ...wrt.map((p, k) => num(e.dt?.[p], 6, size[k])), num(e.transversality, 4),
+            num(e.t, 10, last), e.kind, (e.contacts ?? []).slice(0, 4).join(", "), ...wrt.map((p, k) => num(e.dt?.[p], 6, size[k])), num(e.transversality, 4),
         ]);
         out.push(
             section(

@@ -51,7 +51,11 @@ CommandResult run_command(const std::string& command) {
 /// Exit codes of the checker (design of the command: accepted, refused, unreadable).
 constexpr int accepted = 0, refused = 1;
 
+bool has_python() { return run_command("python3 -c 'import tomllib' 2>&1").code == 0; }
+
 }  // namespace
+
+bool can_check() { return !checker().empty() && has_python(); }
 
 void prepare_certificate(const CertificateOptions& options, const std::string& out) {
     if (!options.file.empty()) io::refuse_other_content(options.file, io::certificate_beginning, "a certificate");
@@ -67,7 +71,7 @@ void prepare_certificate(const CertificateOptions& options, const std::string& o
         throw Error("there is no certificate to check", {"--check", 0, 0}, "add --certificate FILE.json");
     if (checker().empty())
         throw Error("the checker 'check_certificate' was not found", {"--check", 0, 0}, where_checker_is);
-    if (run_command("python3 -c 'import tomllib' 2>&1").code != 0)
+    if (!has_python())
         throw Error("the checker needs Python 3.11 or later, which was not found as 'python3'", {"--check", 0, 0},
                     "install it, or leave --check out and check the file on another machine");
 }

@@ -16,6 +16,9 @@ struct CertificateOptions {
     bool check = false;  ///< run the independent checker on it
 };
 
+/// Whether the independent checker and the Python that it needs are there.
+bool can_check();
+
 /// Throws Error if the file of --certificate exists and is not a certificate or is a result file of the folder
 /// `out` (may be empty), if --check is given without
 /// --certificate, or if the checker cannot be found. To be called before the computation.

@@ -10,6 +10,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/base/visible_text.hpp"
 #include "saltus/io/model/load_model.hpp"
+#include "saltus/io/page/motion_view.hpp"
 #include "saltus/io/report/interrupted_document.hpp"
 #include "saltus/io/results/result_folder.hpp"
 #include "saltus/model/model.hpp"
@@ -60,10 +61,25 @@ double end_time(const char* option, const std::optional<double>& given, const mo
     return positive(option, *t_end);
 }
 
+namespace {
+
+/// The units of a model file, for pages that show its results. None if it has none, or cannot be read: then the command
+/// itself reports that.
+std::string units_in_file(const std::string& model) {
+    try {
+        return model.empty() ? std::string() : io::units_json(io::read_model(model));
+    } catch (const Error&) {
+        return {};
+    }
+}
+
+}  // namespace
+
 std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, const char* command,
                                                std::vector<std::string> inputs) {
     if (options.out.empty()) return nullptr;
-    return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs), options.line);
+    std::string units = inputs.empty() ? std::string() : units_in_file(inputs.front());
+    return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs), options.line, std::move(units));
 }
 
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery) {

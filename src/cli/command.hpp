@@ -61,7 +61,8 @@ double end_time(const char* option, const std::optional<double>& given, const mo
                 const std::string& file);
 
 /// The folder of --out, opened before the computation so that no work is lost; null without --out. `inputs` are the
-/// files that the command reads. Throws Error if the folder cannot be written.
+/// files that the command reads, first its model (may be empty), whose units are recorded. Throws Error if the folder
+/// cannot be written.
 std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, const char* command,
                                                std::vector<std::string> inputs);
 

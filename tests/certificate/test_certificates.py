@@ -839,7 +839,7 @@ class Program(unittest.TestCase):
 
     def test_the_program_is_one_short_file_with_the_standard_library_alone(self):
         with open(PROGRAM, encoding="utf-8") as f:
-            lines = f.read().split("\n")
+            lines = f.read().splitlines()
         self.assertLessEqual(len(lines), 1200)
         modules = {name for line in lines if line.startswith("import ") for name in line.removeprefix("import ").split(", ")}
         modules |= {line.split()[1] for line in lines if line.startswith("from ")}

@@ -82,6 +82,12 @@ TEST(Impact, OfTheViseHasNoExtremeWork) {
     EXPECT_FALSE(closing["kinematic"]["holds"].get<bool>());
     const Json opening = impact_json("vise", "--u-plus x=0");
     EXPECT_TRUE(opening["work"]["max"].is_null()) << opening["work"];
+    for (const char* const key : {"Lambda", "parts", "obstacle_work"}) {  // there are none that do this work
+        EXPECT_TRUE(closing["work"][std::string(key) + "_min"].is_null()) << closing["work"];
+        EXPECT_FALSE(closing["work"][std::string(key) + "_max"].is_null()) << closing["work"];
+        EXPECT_TRUE(opening["work"][std::string(key) + "_max"].is_null()) << opening["work"];
+        EXPECT_FALSE(opening["work"][std::string(key) + "_min"].is_null()) << opening["work"];
+    }
     EXPECT_NE(run("impact " + model("vise") + " --set v=1 --u-plus x=0").out.find("least     -inf"), std::string::npos);
     EXPECT_NE(run("impact " + model("vise") + " --u-plus x=0").out.find("greatest  inf"), std::string::npos);
 }

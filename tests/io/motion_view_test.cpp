@@ -303,6 +303,9 @@ TEST(Units, OfAModelAreThoseThatItGivesAndSiOtherwise) {
     EXPECT_EQ(given.force, "kN");
     EXPECT_EQ(given.energy, "J");
     EXPECT_EQ(given.q, (std::vector<std::string>{"mm", ""}));
+    EXPECT_EQ(io::units_json(io::parse_model(text, "m.toml")), "");
+    EXPECT_EQ(io::units_json(io::parse_model(text + "unit = { x = \"mm\", force = \"kN\" }\n", "m.toml")),
+              R"({"time":"s","length":"m","force":"kN","energy":"J","q":{"x":"mm","phi":""}})");
     EXPECT_EQ(test::refusal_of([&] { units(text + "unit = { y = \"m\" }\n"); }),
               "m.toml:4:10: unit of [system] names 'y', which is no coordinate; known are time, length, force, energy, "
               "x and phi");

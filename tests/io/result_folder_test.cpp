@@ -68,6 +68,22 @@ TEST(ResultFolder, RecordsTheCommandLineOfEachSet) {
     EXPECT_TRUE(io::command_lines(folder.file("missing")).empty());
 }
 
+TEST(ResultFolder, RecordsTheUnitsOfTheModel) {
+    const test::Folder folder;
+    const std::string out = folder.path().string(), units = R"({"time":"s","q":{"x":"m"}})";
+    EXPECT_EQ(io::units_in(out), "");
+    {
+        io::ResultFolder results(out, "impact", {}, {}, units);
+        results.add("impact.json", "1");
+        results.publish();
+    }
+    EXPECT_EQ(io::units_in(out), units);
+    publish(out, "certify", {{"certify.json", "2"}});
+    EXPECT_EQ(io::units_in(out), units) << "they belong to the set of the other command, which stays";
+    publish(out, "impact", {{"impact.json", "3"}});
+    EXPECT_EQ(io::units_in(out), "");
+}
+
 TEST(ResultFolder, DoesNotRemoveAFileThatTheUserChanged) {
     const test::Folder folder;
     const std::string out = folder.path().string();

@@ -254,6 +254,14 @@ TEST(SimulateText, ShowsTheFirstAndTheLastOfManyEvents) {
     EXPECT_EQ(io::simulate_text(with_impacts(25), 99.0).find("more"), std::string::npos);
 }
 
+TEST(SimulateText, ATimeBelowTheRoundingOfTheEndIsZero) {
+    Trajectory t = test::ball();
+    t.events[0].t = 1e-15;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "    0               impact       floor     y': -4 -> 2"));
+    t.events[0].t = 1e-12;
+    EXPECT_TRUE(has_line(io::simulate_text(t, 2.0), "    1e-12           impact       floor     y': -4 -> 2"));
+}
+
 TEST(SimulateText, ShowsTheLargestJumpsAndCountsTheOthers) {
     Trajectory t = test::ball();
     t.coordinates = {"a", "b", "c", "d", "e"};

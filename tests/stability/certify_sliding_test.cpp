@@ -283,6 +283,39 @@ TEST(CertifySliding, ABlockThatAConveyorDragsSettlesIntoSteadySlidingAlsoFromThe
     EXPECT_NEAR(motion.end.q[1], 0.0, 1e-9);
 }
 
+/// A block of 1 kg on a conveyor with 1 m/s, a spring of 4 N/m, damping 1 N s/m and the friction force 2 N: it rests at
+/// x = 0.5, and slides as long as x' < 1. A region of fixed sizes, each half of the one before, gave the level 0.0128.
+TEST(CertifySliding, TheLevelOfAConveyorIsThatOfTheLargestRegion) {
+    const model::Model model = from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "2*x^2 + 8*y"
+R = "x'^2/2"
+[[contact]]
+name = "belt"
+gN = "y"
+gammaT = "x' - 1"
+mu = 0.25
+eN = 0.5
+)toml");
+    const Certificate c = certify(model);
+    EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+    EXPECT_EQ(c.grade, Grade::proved) << story(c);
+    ASSERT_EQ(c.P.size(), 4U);
+    EXPECT_GT(c.rho, 0.03);
+    // States with x' = 0 and with x = 0.5 on the boundary of the level set come to rest at x = 0.5.
+    for (const bool moving : {false, true}) {
+        model::Model start = model;
+        const std::size_t k = moving ? 2 : 0;
+        const double z = std::sqrt(c.rho / c.P[k][k]);
+        start.q0 = {moving ? 0.5 : 0.5 + z, 0.0};
+        start.u0 = {moving ? z : 0.0, 0.0};
+        EXPECT_LT(start.u0[0], 1.0) << "it slides backwards on the belt";
+        EXPECT_NEAR(test::motion_of(start, 40.0).end.q[0], 0.5, 1e-6);
+    }
+}
+
 TEST(CertifySliding, ContactFrictionThatWeakensWithSpeedMakesSteadySlidingUnstable) {
     const model::Model model = from_text(conveyor, {{"delta", 0.5}});
     const Certificate c = certify(model);

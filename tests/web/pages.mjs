@@ -174,7 +174,7 @@ await test("the consistency set is the same in exchanged coordinates", async () 
     near(areaOf(await points(p, "consistent u⁺")), area, 1e-3 * area, "area of the outline");
     // Balls go through u⁻ = 0 and are circles in the metric of M = diag(2, 0.5).
     for (const [x, y] of await points(p, "ball around left, fork")) near(2 * (x - 1.3) ** 2 + 0.5 * (y - 1.625) ** 2, 2 * 1.3 ** 2 + 0.5 * 1.625 ** 2, 1e-9, "radius");
-    assert.deepEqual((await p.plot(velocities)).axes, { x: "y′", y: "phi′" });
+    assert.deepEqual((await p.plot(velocities)).axes, { x: "y′ in m/s", y: "phi′ in rad/s" });
     await p.close();
     await q.close();
 });
@@ -359,6 +359,12 @@ await test("a perturbed pair is drawn around its critical interval", async () =>
     for (const label of ["error of λ", "error of ν", "bound (C = 1)"]) assert(labels.includes(label), `${label} in ${labels}`);
     const cells = await q.page.locator("section", { hasText: "Estimates of λ, ν and u⁺" }).locator("td").allInnerTexts();
     for (const equation of ["(42)", "(47)", "(64)", "(65)"]) assert(cells.includes(equation), equation);
+    // Both critical intervals have one entry in the legend, and the time of the lift-off does not depend on F.
+    const areas = (await q.plot("x of both motions")).series.filter((s) => s.label === "critical interval");
+    assert.equal(areas.length, 1);
+    assert.equal(areas[0].points.filter((point) => !point).length, 1, "two intervals");
+    const times = q.page.locator("section", { hasText: "Derivatives of event times" }).first().locator("tbody tr");
+    assert.deepEqual((await times.nth(1).locator("td").allInnerTexts()).slice(0, 4), ["0.9", "lift-off", "wall", "0"]);
     await q.close();
 });
 
@@ -393,6 +399,8 @@ await test("basin, certify and equilibria show their plots", async () => {
     assert(arc.length > 20);
     for (const [theta, y] of arc) near(y, -Math.cos(theta), 1e-6, "arc");
     assert.equal((await p.plot("Forces that hold E1")).series.length, 6);
+    assert.deepEqual((await p.plot("Equilibrium sets in theta and y")).axes, { x: "theta in rad", y: "y in m" });
+    assert.match(await p.page.locator("body").innerText(), /certificate file\s+none was written, so that nothing was checked independently/);
     await p.close();
     writeFileSync(file("certify.json"), JSON.stringify({
         theorem: "Theorem 1", verdict: "attractive", grade: "proved", rho: 0.8175, rho_parts: { velocity: 0.8175 },
@@ -404,6 +412,22 @@ await test("basin, certify and equilibria show their plots", async () => {
     p = await Page.open(browser, file("stability.html"));
     assert.equal(await p.page.locator(".conditions").first().locator("tbody tr").count(), 2);
     assert.match(await p.page.locator(".verdict").first().innerText(), /attractive/);
+    assert.match(await p.page.locator("body").innerText(), /certificate file\s+none was written/);
+    await p.close();
+});
+
+await test("pages without a motion have the units of the model, too", async () => {
+    run("impact", model("forklift"), "--u-plus", "y=2.4,phi=0.6", "--quiet", "--report", file("fork.html"));
+    let p = await Page.open(browser, file("fork.html"));
+    assert.deepEqual((await p.plot("Velocities after the impact")).axes, { x: "y′ in m/s", y: "phi′ in rad/s" });
+    assert.equal((await p.plot("Contact work of all impulses")).axes.x, "contact work in J");
+    await p.close();
+    // Results of models with different units have none.
+    run("impact", model("forklift"), "--quiet", "--out", file("fork"));
+    run("impact", model("moving-wall"), "--quiet", "--out", file("wall"));
+    run("report", file("fork"), file("wall"), "-o", file("two.html"), "--quiet");
+    p = await Page.open(browser, file("two.html"));
+    assert.deepEqual((await p.plot("Velocities after the impact")).axes, { x: "y′", y: "phi′" });
     await p.close();
 });
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of `saltus impact`: verdict, picture of the velocities, work, and what each impact law leads to.
 import { el, facts, largest, num, section, table, verdict } from "./dom";
+import { type Known, withUnit } from "./motion_view";
 import { velocityPicture, workLine } from "./velocity_picture";
 import { type Layer, xyPlot } from "./xyplot";
 
@@ -19,7 +20,7 @@ function workEnd(value: unknown, why: string | undefined, infinite: string, ener
 }
 
 /// One collision.
-export function impactView(data: any): HTMLElement {
+export function impactView(data: any, known: Known): HTMLElement {
     const names = Object.keys(data.u_minus);
     const work = data.work ?? {};
     const speed = largest([...Object.values(data.u_minus), ...Object.values(data.u_plus), ...Object.values(work.b0 ?? {})]);
@@ -46,16 +47,16 @@ export function impactView(data: any): HTMLElement {
             ...(data.remarks ?? []).map((r: any) => el("p", { class: "hint" }, r.text)),
         ),
     );
-    top.append(velocityPicture(data));
-    const work_line = workLine(data);
+    top.append(velocityPicture(data, known));
+    const work_line = workLine(data, known);
     if (work_line) top.append(work_line);
-    if (data.laws?.length) top.append(lawTable(data, names), lawPlot(data));
+    if (data.laws?.length) top.append(lawTable(data, names), lawPlot(data, known));
     view.append(top);
     return view;
 }
 
 /// The contact work that each impact law does, over e. Positive work means that the contacts supplied energy.
-function lawPlot(data: any): HTMLElement {
+function lawPlot(data: any, known: Known): HTMLElement {
     const layers: Layer[] = data.laws.map(
         (l: any, k: number): Layer => ({
             label: l.law,
@@ -66,7 +67,7 @@ function lawPlot(data: any): HTMLElement {
         }),
     );
     layers.push({ label: "allowed", kind: "path", points: [[0, data.alpha ?? 0], [1, data.alpha ?? 0]], hue: 2, dash: [6, 4] });
-    return xyPlot({ title: "Contact work of each impact law", x: "e of all contacts", y: "work", layers });
+    return xyPlot({ title: "Contact work of each impact law", x: "e of all contacts", y: withUnit("work", known.units?.energy), layers });
 }
 
 /// u⁺ of each law for five values of e, and whether it lies in the consistency set.

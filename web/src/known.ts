@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the results of a page say about its model.
 import type { Known } from "./motion_view";
-import type { Motion, Part } from "./report_document";
+import type { ModelUnits, Motion, Part } from "./report_document";
 
-/// Collects what equilibria, basins and certificates on this page say about the model, to draw it in phase planes.
-export function knownOf(parts: Part[]): Known {
-    const known: Known = { sets: [] };
+/// Collects what equilibria, basins and certificates on this page say about the model, to draw it in phase planes. `units`
+/// are those of the page; motions have their own.
+export function knownOf(parts: Part[], units?: ModelUnits): Known {
+    const known: Known = { sets: [], units };
     for (const p of parts) {
         const m = p.data as Motion;
-        if (p.kind !== "motion" || !m.units) continue;
-        known.units = { time: m.units.time, force: m.units.force, q: Object.fromEntries(m.coordinates.map((c, k) => [c, m.units!.q[k]])) };
+        if (p.kind === "motion" && m.units) known.units = { ...m.units, q: Object.fromEntries(m.coordinates.map((c, k) => [c, m.units!.q[k]])) };
     }
     for (const kind of ["equilibria", "basin"])
         for (const p of parts)

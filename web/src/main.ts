@@ -44,7 +44,7 @@ function start(): void {
     if (report.text) page.append(el("p", { class: "intro" }, report.text));
     if (report.numbers?.length) page.append(numbersView(report.numbers));
     for (const note of report.notes ?? []) page.append(el("p", { class: "warning" }, note));
-    const known = knownOf(report.parts);
+    const known = knownOf(report.parts, report.units);
     for (const group of compared)
         page.append(
             el("article", { id: "runs" }, el("div", { class: "parthead" }, el("h2", {}, "Runs compared")), runsView(group, group.map((p) => names[report.parts.indexOf(p)]))),

@@ -5,7 +5,7 @@ import { Clock } from "./clock";
 import { contour, levels } from "./contour";
 import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { type Line, liveTimePlot, type Stem, TimeGroup } from "./timeplot";
-import type { Force, Motion, Plane } from "./report_document";
+import type { Force, ModelUnits, Motion, Plane } from "./report_document";
 import { type Layer, liveXyPlot, type Plane as XyPlane, type Point } from "./xyplot";
 
 let motions = 0; // on this page; gives each motion its own cursor
@@ -23,7 +23,7 @@ export interface Known {
     level?: number; // value of T + U on the boundary of the certified level set { V < ρ* }
     rho?: number; // ρ*
     basin?: any; // the first basin with T + U over a plane
-    units?: { time: string; force: string; q: Record<string, string> }; // by coordinate
+    units?: ModelUnits;
     live?: Curves; // the motion changes while it is shown; these curves are drawn from now on
     onPick?: (start: Record<string, number>) => void; // the user clicked on this start in a phase plane
 }
@@ -318,7 +318,7 @@ function eventTable(m: Motion, clock: Clock): HTMLElement {
     const energy = largest(m.events.flatMap((e) => [e.work, ...(e.energy ?? [])]));
     const jump = largest(m.events.map((e) => e.jump));
     const rows = m.events.map((e) => {
-        const go = el("button", { class: "link", type: "button" }, num(e.t, 10));
+        const go = el("button", { class: "link", type: "button" }, num(e.t, 10, Math.max(Math.abs(m.t_begin), Math.abs(m.t_end))));
         go.onclick = () => {
             clock.pause();
             clock.set(e.t);

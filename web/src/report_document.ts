@@ -13,6 +13,16 @@ export interface Report {
     notes?: string[]; // what could not be shown, and why
     numbers?: StatedNumber[];
     parts: Part[];
+    units?: ModelUnits;
+}
+
+/// Units of the model; absent if it gives none.
+export interface ModelUnits {
+    time: string;
+    length: string;
+    force: string;
+    energy: string;
+    q: Record<string, string>; // by coordinate; "" if unknown
 }
 
 /// A number that a paper states, beside the number that was computed.

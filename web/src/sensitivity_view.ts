@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The view of `saltus sensitivity`: derivatives, the error of a perturbed motion with its bound, and event times over
 // parameters.
-import { el, facts, num, section, table, verdict } from "./dom";
+import { el, facts, largest, num, section, table, verdict } from "./dom";
+import { type Known, withUnit } from "./motion_view";
+import { axisLabel } from "./stability_view";
 import { studyView } from "./study_view";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-export function sensitivityView(data: any): HTMLElement {
+export function sensitivityView(data: any, known: Known): HTMLElement {
     const view = el("div", {});
     if (data.reason) view.append(el("p", { class: "warning" }, "There are no derivatives: " + data.reason + "."));
-    if (data.with_respect_to && !data.reason) view.append(...derivatives(data));
+    if (data.with_respect_to && !data.reason) view.append(...derivatives(data, known));
     const pair = data.pair ?? (data.c_bar ? data : null);
-    if (pair) view.append(pairView(pair));
+    if (pair) view.append(pairView(pair, known));
     if (data.study) view.append(studyView(data.study));
     return view;
 }
 
 /// Derivatives of the final state and of event times.
-function derivatives(data: any): HTMLElement[] {
+function derivatives(data: any, known: Known): HTMLElement[] {
     const wrt: string[] = data.with_respect_to;
     const out: HTMLElement[] = [];
     const final: (string | Node)[][] = [];
@@ -34,8 +36,11 @@ function derivatives(data: any): HTMLElement[] {
     );
     const events: any[] = data.events ?? [];
     if (events.length) {
+        // Derivatives are correct to about 1e-10 of the largest of them. What is below 1e-12 of it is rounding residue.
+        const last = largest(events.map((e) => e.t));
+        const size = wrt.map((p) => 10 * largest(events.map((e) => e.dt?.[p])));
         const rows = events.slice(0, 500).map((e) => [
-            num(e.t, 10), e.kind, (e.contacts ?? []).slice(0, 4).join(", "), ...wrt.map((p) => num(e.dt?.[p])), num(e.transversality, 4),
+            num(e.t, 10, last), e.kind, (e.contacts ?? []).slice(0, 4).join(", "), ...wrt.map((p, k) => num(e.dt?.[p], 6, size[k])), num(e.transversality, 4),
         ]);
         out.push(
             section(
@@ -49,7 +54,7 @@ function derivatives(data: any): HTMLElement[] {
             points: events.filter((e) => e.dt?.[p] != null).map((e) => [e.t, e.dt[p]] as Point),
             hue: k,
         }));
-        out.push(xyPlot({ title: "Derivatives of event times, event by event", x: "t", y: "dt/d·", layers, height: 260 }));
+        out.push(xyPlot({ title: "Derivatives of event times, event by event", x: withUnit("t", known.units?.time), y: "dt/d·", layers, height: 260 }));
     }
     const remarks: any[] = data.remarks ?? [];
     if (remarks.length) {
@@ -60,7 +65,7 @@ function derivatives(data: any): HTMLElement[] {
 }
 
 /// A perturbed pair: error, bound, hypotheses of the theorem.
-function pairView(pair: any): HTMLElement {
+function pairView(pair: any, known: Known): HTMLElement {
     const view = el("div", { class: "columns" });
     const t: number[] = pair.times ?? pair.error?.map((_: number, k: number) => k) ?? [];
     const curve = (values: (number | null)[] | undefined): (Point | null)[] =>
@@ -74,10 +79,11 @@ function pairView(pair: any): HTMLElement {
         layers.push({ label: `C·bound, C = ${num(C, 4)}`, kind: "path", points: curve(pair.bound?.map((b: number | null) => (b == null ? null : C * b))), hue: 2, dash: [5, 4] });
     layers.push({ label: "positions", kind: "path", points: curve(pair.error_q), hue: 4, hidden: true });
     layers.push({ label: "velocities", kind: "path", points: curve(pair.error_u), hue: 3, hidden: true });
-    view.append(xyPlotLogY("Error of the perturbed motion and its bound", layers));
-    const reactions = reactionErrors(pair, curve);
+    const time = withUnit("t", known.units?.time);
+    view.append(xyPlotLogY("Error of the perturbed motion and its bound", time, layers));
+    const reactions = reactionErrors(pair, time, curve);
     if (reactions) view.append(reactions);
-    for (const plot of pairMotions(pair, t)) view.append(plot);
+    for (const plot of pairMotions(pair, t, known)) view.append(plot);
     view.append(
         section(
             "Perturbed pair",
@@ -100,7 +106,7 @@ function pairView(pair: any): HTMLElement {
 }
 
 /// The errors of the reactions λ and ν with their bound (37), (47). The constant is the largest ratio of error and bound.
-function reactionErrors(pair: any, curve: (values: (number | null)[] | undefined) => (Point | null)[]): HTMLElement | null {
+function reactionErrors(pair: any, time: string, curve: (values: (number | null)[] | undefined) => (Point | null)[]): HTMLElement | null {
     const bound: (number | null)[] = pair.bound_reactions ?? [];
     const errors = ([["λ", pair.error_lambda], ["ν", pair.error_nu]] as const).filter(([, e]) => (e ?? []).some((v: number | null) => v != null && v > 0));
     if (!errors.length || !bound.some((b) => b != null && b > 0)) return null;
@@ -114,7 +120,7 @@ function reactionErrors(pair: any, curve: (values: (number | null)[] | undefined
         if (C > 0)
             layers.push({ label: `C·bound of ${name}, C = ${num(C, 4)}`, kind: "path", points: curve(bound.map((b) => (b == null ? null : C * b))), hue: 1 + k, dash: [5, 4], width: 1 });
     });
-    return xyPlotLogY("Errors of the reactions and their bound", layers);
+    return xyPlotLogY("Errors of the reactions and their bound", time, layers);
 }
 
 /// The estimates of a pair piece by piece: equation, error, bound, observed constant.
@@ -138,7 +144,7 @@ function estimateTable(pair: any): HTMLElement | string {
 
 /// Both motions around the first event that they do not have at the same time: every coordinate and velocity over a few
 /// widths of the critical interval, which is shaded. If all event times are equal then over the whole time.
-function pairMotions(pair: any, t: number[]): HTMLElement[] {
+function pairMotions(pair: any, t: number[], known: Known): HTMLElement[] {
     const { nominal, perturbed } = pair.motions ?? {};
     if (!nominal || !perturbed || t.length < 2) return [];
     const intervals: Point[] = (pair.c_bar ?? []).flatMap((c: number, k: number): Point[] => {
@@ -164,14 +170,16 @@ function pairMotions(pair: any, t: number[]): HTMLElement[] {
         const inside = [...layers[0].points!, ...layers[1].points!].filter((p): p is Point => !!p && p[0] >= range[0] && p[0] <= range[1]);
         const [lo, hi] = [Math.min(...inside.map((p) => p[1])), Math.max(...inside.map((p) => p[1]))];
         const margin = 0.1 * (hi - lo) || Math.abs(hi) * 0.1 || 1;
-        for (const [a, b] of intervals)
-            layers.unshift({ label: "critical interval", kind: "polygon", points: [[a, lo - 9 * margin], [b, lo - 9 * margin], [b, hi + 9 * margin], [a, hi + 9 * margin]], hue: 3, opacity: 0.2, width: 0.5 });
-        return xyPlot({ title: `${shown} of both motions${first ? " around the critical interval" : ""}`, x: "t", y: shown, layers, range: [range, [lo - margin, hi + margin]] });
+        const [low, high] = [lo - 9 * margin, hi + 9 * margin];
+        const areas = intervals.flatMap(([a, b], k): (Point | null)[] => [...(k ? [null] : []), [a, low], [b, low], [b, high], [a, high], [a, low]]);
+        if (first) layers.unshift({ label: "critical interval", kind: "polygon", points: areas, hue: 3, opacity: 0.2, width: 0.5 });
+        const title = `${shown} of both motions${first ? " around the critical interval" : ""}`;
+        return xyPlot({ title, x: withUnit("t", known.units?.time), y: axisLabel(name, known), layers, range: [range, [lo - margin, hi + margin]] });
     });
 }
 
 /// A plot over time whose y axis shows log₁₀ of the values.
-function xyPlotLogY(title: string, layers: Layer[]): HTMLElement {
+function xyPlotLogY(title: string, x: string, layers: Layer[]): HTMLElement {
     const log = layers.map((l) => ({ ...l, points: (l.points ?? []).map((p) => (p ? ([p[0], Math.log10(p[1])] as Point) : null)) }));
-    return xyPlot({ title, x: "t", y: "log₁₀", layers: log, height: 320 });
+    return xyPlot({ title, x, y: "log₁₀", layers: log, height: 320 });
 }

@@ -7,8 +7,9 @@ import { el, facts, largest, num, section, table, verdict } from "./dom";
 import { color as themeColor, curveColor } from "./theme";
 import { type Layer, type Point, xyPlot } from "./xyplot";
 
-/// Whether the independent checker accepted the certificate file.
-function certificateFile(c: any): string {
+/// Whether the independent checker accepted the certificate file. Without a file that is said of results that are `proved`.
+function certificateFile(c: any, proved: boolean): string | null {
+    if (!c) return proved ? "none was written, so that nothing was checked independently" : null;
     const complete = c.certified ? "all conditions are certified" : "not all conditions are certified";
     const checked = c.checked === "not checked" ? "not checked independently" : `${c.checked} by the independent checker`;
     return `${c.file}: ${complete}, ${checked}`;
@@ -32,7 +33,7 @@ export function certifyView(data: any, known: Known): HTMLElement {
                 ["verdict", el("span", {}, verdict(data.verdict), data.grade ? ` (${data.grade})` : "")],
                 ["scope", data.scope ?? null],
                 ["ρ*", data.rho == null ? null : num(data.rho, 10) + (parts ? `; ${parts}` : "")],
-                ["certificate file", data.certificate ? certificateFile(data.certificate) : null],
+                ["certificate file", certificateFile(data.certificate, data.grade === "proved")],
                 ["equilibrium", data.equilibrium?.q ? pairs(data.equilibrium.q) : null],
                 ["forces there", data.equilibrium?.forces ? forces(data.equilibrium.forces) : null],
                 ["with springs", data.penalty?.q ? `${data.penalty.scope}; ${pairs(data.penalty.q)}; ${forces(data.penalty.forces)}` : data.penalty?.reason ?? null],
@@ -135,7 +136,7 @@ export function equilibriaView(data: any, known: Known): HTMLElement {
                 rows,
                 "conditions",
             ),
-            data.certificate ? facts([["certificate file", certificateFile(data.certificate)]]) : null,
+            facts([["certificate file", certificateFile(data.certificate, data.complete === true)]]),
             data.point ? facts([["point", el("span", {}, verdict(data.point.is_equilibrium ? "yes" : "no"), " an equilibrium")], ["forces", data.point.forces ? forces(data.point.forces) : ""]]) : null,
         ),
     );
@@ -204,8 +205,8 @@ function outline(s: any, a: string, b: string): Point[] {
     return points.sort((p, q) => Math.atan2(p[1] - mid[1], p[0] - mid[0]) - Math.atan2(q[1] - mid[1], q[0] - mid[0]));
 }
 
-/// The name of a coordinate x or of its velocity x', with its unit if a motion on the page tells it.
-function axisLabel(name: string, known: Known): string {
+/// The name of a coordinate x or of its velocity x', with its unit if the page knows it.
+export function axisLabel(name: string, known: Known): string {
     const velocity = name.endsWith("'");
     const unit = known.units?.q[name.replace(/'$/, "")];
     return withUnit(name.replace(/'$/, "′"), unit && (velocity ? `${unit}/${known.units!.time}` : unit));

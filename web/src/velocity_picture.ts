@@ -3,6 +3,8 @@
 // consistency set. The space is `picture` of the JSON of `saltus impact`: a velocity u is drawn at p = map·u + offset, and
 // lengths are measured by `metric`.
 import { el, largest, num, section } from "./dom";
+import { type Known, withUnit } from "./motion_view";
+import { axisLabel } from "./stability_view";
 import { cholesky, clippedBox, cross, faces, type HalfSpace, solveTransposed } from "./halfspaces";
 import { spaceView, type SpaceLayer } from "./space_view";
 import { type Layer, type Point, xyPlot } from "./xyplot";
@@ -27,10 +29,13 @@ interface Drawn {
 /// Whether a mark is a corner point of P⁺.
 const isCorner = (label: string) => /^b\d*( = b₀)?$/.test(label);
 
-/// "gammaN left" as the reader knows it.
-const axisName = (name: string) => name.replace(/^gammaN /, "γN ").replace(/^gammaT /, "γT ").replace(/'$/, "′");
+/// "gammaN left" as the reader knows it, with its unit if the page knows it.
+function axisName(name: string, known: Known): string {
+    const contact = /^gamma[NT] /.test(name);
+    return contact ? withUnit(name.replace(/^gamma/, "γ"), known.units && `${known.units.length}/${known.units.time}`) : axisLabel(name, known);
+}
 
-function drawnOf(data: any): Drawn | null {
+function drawnOf(data: any, known: Known): Drawn | null {
     const P = data.picture;
     if (!P || !(P.dimension >= 1)) return null;
     const linear = (u: Vector) => P.map.map((row: Vector) => row.reduce((s, a, k) => s + a * u[k], 0));
@@ -56,7 +61,7 @@ function drawnOf(data: any): Drawn | null {
     if (data.nearest?.distance > 1e-9) mark("nearest", listed(data.nearest?.u), 2);
     mark("u⁺", listed(data.u_plus), 1);
     return {
-        axes: P.axes.map(axisName),
+        axes: P.axes.map((name: string) => axisName(name, known)),
         at,
         turn: linear,
         L: cholesky(P.metric),
@@ -73,8 +78,8 @@ function drawnOf(data: any): Drawn | null {
 }
 
 /// The picture of a collision: on a line, in a plane, or in space. A sentence if there is none.
-export function velocityPicture(data: any): HTMLElement {
-    const d = drawnOf(data);
+export function velocityPicture(data: any, known: Known): HTMLElement {
+    const d = drawnOf(data, known);
     if (!d) return section("Velocities after the impact", el("p", {}, `No picture: ${data.picture?.why ?? "the result has none"}.`));
     const view = d.axes.length === 1 ? line(data, d) : d.axes.length === 2 ? plane(data, d) : space(data, d);
     if (data.picture.relative)
@@ -288,7 +293,7 @@ function coneFaces(d: Drawn, size: number): Vector[][] {
 }
 
 /// The interval of the contact work on a line, with the allowed work.
-export function workLine(data: any): HTMLElement | null {
+export function workLine(data: any, known: Known): HTMLElement | null {
     const size = largest([data.energy?.before, data.energy?.after, data.work?.min, data.work?.max]);
     const clean = (x: unknown) => (typeof x === "number" && Math.abs(x) <= 1e-13 * size ? 0 : x);
     const work = { ...data.work, min: clean(data.work?.min) as number | null, max: clean(data.work?.max) as number | null };
@@ -312,5 +317,5 @@ export function workLine(data: any): HTMLElement | null {
         { label: `allowed, ${num(alpha)}`, kind: "path", points: [[alpha, -0.6], [alpha, 0.6]], hue: 2, width: 2 },
     ];
     if (typeof given === "number") layers.push({ label: "by the impulses of the law", kind: "points", points: [[given, 0]], names: [num(given)], hue: 1, size: 5 });
-    return xyPlot({ title: "Contact work of all impulses that lead to u⁺", x: "contact work", y: "", layers, rows: [""], range: [[lo - 2 * margin, hi + 2 * margin], [-1, 1]], height: 150 });
+    return xyPlot({ title: "Contact work of all impulses that lead to u⁺", x: withUnit("contact work", known.units?.energy), y: "", layers, rows: [""], range: [[lo - 2 * margin, hi + 2 * margin], [-1, 1]], height: 150 });
 }

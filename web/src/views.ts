@@ -75,7 +75,7 @@ function simulateView(data: any): HTMLElement {
             "Events",
             table(
                 [{ title: "t" }, { title: "kind", left: true }, { title: "contacts", left: true }, { title: "contact work" }],
-                (data.events ?? []).slice(0, 1000).map((e: any) => [num(e.t, 10), e.kind, (e.contacts ?? []).join(", "), e.work ? num(e.work) : ""]),
+                (data.events ?? []).slice(0, 1000).map((e: any) => [num(e.t, 10, Math.abs(data.final?.t ?? 0)), e.kind, (e.contacts ?? []).join(", "), e.work ? num(e.work) : ""]),
             ),
         ),
     );

@@ -67,6 +67,9 @@ function extent(layers: Layer[]): [Point, Point] {
     return [wide(x), wide(y)];
 }
 
+/// The width of a vertical axis whose numbers do not reach its name.
+const numbersWidth = (_u: uPlot, values: string[] | null): number => Math.max(58, 19 + 7 * Math.max(0, ...(values ?? []).map((v) => v.length)));
+
 /// Draws a plot. uPlot gets the corners of the ranges as data, so that it scales the axes, and an empty series for each
 /// layer, so that it has a legend; the layers are painted by the draw hook.
 export function xyPlot(plane: Plane): HTMLElement {
@@ -186,7 +189,7 @@ export function liveXyPlot(plane: Plane): LivePlot<[Layer[]]> {
         labelSize: 20,
         labelFont: "12px system-ui, sans-serif",
         font: "12px system-ui, sans-serif",
-        size: label === plane.x ? 34 : plane.rows ? (plane.rows.some((n) => n) ? 120 : 20) : 58,
+        size: label === plane.x ? 34 : plane.rows ? (plane.rows.some((n) => n) ? 120 : 20) : numbersWidth,
         stroke: () => color("muted"),
         grid: { stroke: () => color("grid"), width: 1 },
         ticks: { stroke: () => color("grid"), width: 1 },
@@ -280,7 +283,8 @@ function pick(u: uPlot, f: (x: number, y: number) => void): void {
     });
 }
 
-/// Writes the names beside their marks, each at the first of eight places where it covers no other name and no mark.
+/// Writes the names beside their marks, each at the first of eight places inside the plot where it covers no other name and no
+/// mark. If there is none then where it is inside the plot.
 function writeLabels(u: uPlot, labels: { text: string; x: number; y: number; style: string }[]): void {
     const c = u.ctx;
     const r = devicePixelRatio;
@@ -299,7 +303,8 @@ function writeLabels(u: uPlot, labels: { text: string; x: number; y: number; sty
             const b = box(p);
             return taken.every((t, k) => k === own || b.x > t.x + t.w || t.x > b.x + b.w || b.y > t.y + t.h || t.y > b.y + b.h);
         };
-        const at = places.find(free) ?? places[0];
+        const inside = (p: number[]) => p[0] >= u.bbox.left && p[0] + w <= u.bbox.left + u.bbox.width && p[1] - height >= u.bbox.top && p[1] <= u.bbox.top + u.bbox.height;
+        const at = places.find((p) => free(p) && inside(p)) ?? places.find(inside) ?? places[0];
         taken.push(box(at));
         c.strokeStyle = color("panel");
         c.strokeText(l.text, at[0], at[1]);

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "cli/certificate_option.hpp"
 #include "cli/command.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/plain_text.hpp"
@@ -131,9 +132,15 @@ std::string stem(std::string_view name) { return fs::path(name).stem().string();
 
 std::string folder_of(const GalleryStudy& s, const GalleryRun& run) { return "data/" + s.model + "/" + run.name; }
 
-/// The command line of a run, with the paths of its model and result folder inserted.
-std::vector<std::string> words_of(const GalleryStudy& s, const GalleryRun& run, const std::string& command) {
+/// The command line of a run, with the paths of its model and result folder inserted. What can be proved gets a
+/// certificate beside the folder, which is checked if `check`.
+std::vector<std::string> words_of(const GalleryStudy& s, const GalleryRun& run, const std::string& command,
+                                  bool check) {
     std::vector<std::string> words = io::split_words(command);
+    if (words.front() == "certify" || words.front() == "equilibria") {
+        words.insert(words.end(), {"--certificate", folder_of(s, run) + "-certificate.json"});
+        if (check) words.emplace_back("--check");
+    }
     words.insert(words.begin() + 1, "models/" + s.model + ".toml");
     for (const char* const word : {"--quiet", "--threads", "1", "--out"}) words.emplace_back(word);
     words.push_back(folder_of(s, run));
@@ -175,7 +182,7 @@ void drop_large(const fs::path& file) {
     if (fs::file_size(file, error) > max_stored_size && !error) fs::remove(file, error);
 }
 
-GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
+GalleryCard study(const GalleryStudy& s, const GalleryCommand& c, bool check) {
     GalleryCard card;
     card.study = &s;
     card.page = s.model + ".html";
@@ -183,7 +190,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
     for (const GalleryRun& run : s.runs) {
         if (interrupt_asked()) break;
         const std::string& command = c.quick ? run.quick : run.command;
-        const std::vector<std::string> words = words_of(s, run, command);
+        const std::vector<std::string> words = words_of(s, run, command, check);
         const int code = cli::run(words);
         // Studies are part of the program, so that their input is right: the files cannot be written.
         if (code == bad_input)
@@ -205,6 +212,7 @@ GalleryCard study(const GalleryStudy& s, const GalleryCommand& c) {
     for (std::size_t k = 0; k < folders.size(); ++k) {
         io::Report part = io::read_results({folders[k]});
         if (report.title.empty()) report.title = part.title;
+        if (report.units.empty()) report.units = part.units;
         for (io::ReportPart& p : part.parts) {
             p.command = commands[k];
             p.name = names[k];
@@ -266,8 +274,9 @@ int gallery(const GalleryCommand& c) {
     limit_time(c.seconds);
     ensemble::Options parallel;
     parallel.threads = c.threads;
+    const bool check = can_check();
     const auto work = [&](std::size_t k) {
-        cards[k] = study(g.studies[k], c);
+        cards[k] = study(g.studies[k], c, check);
         if (c.quiet) return;
         const std::lock_guard lock(telling);
         std::fprintf(stderr, "[%zu/%zu] %s%s%s\n", ++finished, g.studies.size(), g.studies[k].model.c_str(),

@@ -64,6 +64,7 @@ private:
     void folder(const std::string& path) {
         check_results(path);
         lines_ = command_lines(path);
+        take_units(units_in(path));
         std::vector<fs::path> files;
         for (const fs::directory_entry& entry : fs::directory_iterator(path))
             if (entry.is_regular_file()) files.push_back(entry.path());
@@ -80,6 +81,13 @@ private:
         lines_.clear();
         if (report_.parts.size() == before)
             throw Error("contains no results", {path, 0, 0}, "give a folder that a command wrote with --out");
+    }
+
+    /// Results of models with different units have none on a common page.
+    void take_units(const std::string& units) {
+        if (units.empty()) return;
+        units_differ_ = units_differ_ || (!report_.units.empty() && report_.units != units);
+        report_.units = units_differ_ ? std::string() : units;
     }
 
     /// Adds a file. False if it is not a result.
@@ -154,6 +162,7 @@ private:
     std::string model_;
     std::map<std::string, std::string> lines_;  ///< command lines of the folder that is read, by file
     Report report_;
+    bool units_differ_ = false;
     std::size_t motions_ = 0;  ///< parts at the front of the report that are motions
 };
 

@@ -206,6 +206,19 @@ void drawing(JsonText& j, const MotionView& v, const model::Drawing& d) {
 
 }  // namespace
 
+std::string units_json(const model::Description& description) {
+    std::vector<std::string> names;
+    for (const model::Coordinate& c : description.q) names.push_back(c.name);
+    const Units units = units_of(description, names);
+    if (units.time.empty()) return {};
+    JsonText j;
+    j.open('{').key("time").string(units.time).key("length").string(units.length);
+    j.key("force").string(units.force).key("energy").string(units.energy).key("q").open('{');
+    for (std::size_t k = 0; k < names.size(); ++k) j.key(names[k]).string(units.q[k]);
+    j.close('}').close('}');
+    return std::move(j).text();
+}
+
 std::string motion_json(const MotionView& v, const model::Model* m) {
     const Trajectory& t = *v.trajectory;
     JsonText j;

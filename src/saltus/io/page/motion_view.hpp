@@ -38,6 +38,10 @@ struct Units {
 /// units unless it says otherwise. Coordinates of mass points are lengths.
 Units units_of(const model::Description& description, const std::vector<std::string>& coordinates);
 
+/// The same as a JSON object with the keys time, length, force, energy, and q, an object with the unit of each
+/// coordinate that the model declares. Empty if the model gives no units.
+std::string units_json(const model::Description& description);
+
 /// T + U over a grid of one coordinate and its velocity. Level lines of it are drawn in phase planes. If `least` then
 /// all other coordinates have the admissible values with the least U, and all other velocities those with the least T
 /// there. Otherwise (U has no least value) they are those of the final state.

@@ -36,6 +36,7 @@ std::string report_json(const Report& report) {
     if (!report.text.empty()) j.key("text").string(report.text);
     if (!report.back_href.empty())
         j.key("back").open('{').key("href").string(report.back_href).key("text").string(report.back_text).close('}');
+    if (!report.units.empty()) j.key("units").raw(report.units);
     j.key("notes").open('[');
     for (const std::string& note : report.notes) j.string(note);
     j.close(']').key("numbers").open('[');

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <utility>
 
 #include "saltus/base/index.hpp"
 #include "saltus/impact/consistency/velocity_picture.hpp"
@@ -219,15 +220,17 @@ Json work(const ImpactReport& r) {
     const CollisionStudy& s = r.study;
     Json j{{"min", number(s.least.work)},
            {"max", number(s.greatest.work)},
-           {"Lambda_min", by_contact(r, s.least.Lambda)},
-           {"Lambda_max", by_contact(r, s.greatest.Lambda)},
            {"b0", by_coordinate(r, s.least.b)},
            {"b0_max", by_coordinate(r, s.greatest.b)},
-           {"parts_min", parts(s.least.parts)},
-           {"parts_max", parts(s.greatest.parts)},
-           {"gap", number(std::max(s.least.gap, s.greatest.gap))},
-           {"obstacle_work_min", number(s.least.obstacle_work)},
-           {"obstacle_work_max", number(s.greatest.obstacle_work)}};
+           {"gap", number(std::max(s.least.gap, s.greatest.gap))}};
+    // No impulses do a work that is not finite.
+    const std::pair<const CollisionWorkEnd*, const char*> ends[] = {{&s.least, "_min"}, {&s.greatest, "_max"}};
+    for (const auto& [end, name] : ends) {
+        const bool finite = std::isfinite(end->work);
+        j[std::string("Lambda") + name] = finite ? by_contact(r, end->Lambda) : Json(nullptr);
+        j[std::string("parts") + name] = finite ? parts(end->parts) : Json(nullptr);
+        j[std::string("obstacle_work") + name] = finite ? number(end->obstacle_work) : Json(nullptr);
+    }
     if (!s.least.why.empty()) j["why_min"] = s.least.why;
     if (!s.greatest.why.empty()) j["why_max"] = s.greatest.why;
     if (s.given) {

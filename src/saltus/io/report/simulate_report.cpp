@@ -177,10 +177,12 @@ std::string event_lines(const Trajectory& t, const EventDigest& events) {
     std::string text = fmt::format("  events      {}\n", events.count());
     if (events.count() > 0)
         text += fmt::format("    {:<15} {:<12} {:<{}}  {}\n", "t", "kind", "contacts", width, "velocity jumps");
+    const double rounding = 1e-14 * std::max(std::fabs(t.start.t), std::fabs(t.end.t));  // of times
     const auto lines = [&](const std::vector<Event>& list) {
         for (const Event& e : list) {
-            std::string row = fmt::format("    {:<15.11g} {:<12} {:<{}}  {}", e.t, to_string(e.kind), contacts(e),
-                                          width, jump_text(t, e));
+            const double at = std::fabs(e.t) <= rounding ? 0.0 : e.t;
+            std::string row = fmt::format("    {:<15.11g} {:<12} {:<{}}  {}", at, to_string(e.kind), contacts(e), width,
+                                          jump_text(t, e));
             row.erase(row.find_last_not_of(' ') + 1);
             text += row + "\n";
         }

@@ -72,7 +72,8 @@ std::optional<std::string> sum_of(const fs::path& path) {
 /// One file that contents.json lists.
 struct Listed {
     std::string command, name, sum;
-    std::string line;  ///< command line; may be empty
+    std::string line;   ///< command line; may be empty
+    std::string units;  ///< JSON object; may be empty
 };
 
 /// A name that stays inside the folder. contents.json may come from anywhere.
@@ -91,7 +92,8 @@ std::vector<Listed> read_contents(const fs::path& path) {
         const auto text = [&](const char* key) {
             return f.is_object() && f.contains(key) && f[key].is_string() ? f[key].get<std::string>() : std::string();
         };
-        Listed entry{text("command"), text("name"), text("fnv1a"), text("line")};
+        Listed entry{text("command"), text("name"), text("fnv1a"), text("line"), {}};
+        if (f.is_object() && f.contains("units") && f["units"].is_object()) entry.units = json::line(f["units"]);
         if (is_plain_name(entry.name)) list.push_back(std::move(entry));
     }
     return list;
@@ -159,10 +161,11 @@ FolderLock::FolderLock(const std::string& folder)
 FolderLock::~FolderLock() { ::close(descriptor_); }
 
 ResultFolder::ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs,
-                           std::string line)
+                           std::string line, std::string units)
     : folder_(folder),
       command_(std::move(command)),
       line_(std::move(line)),
+      units_(std::move(units)),
       inputs_(std::move(inputs)),
       is_new_(!exists(folder)),
       lock_(made_folder(folder)) {
@@ -221,19 +224,19 @@ void ResultFolder::add(const std::string& name, const std::function<void(int des
 
 std::string ResultFolder::contents_with_new_set() const {
     Json files = Json::array();
-    const auto list = [&](const std::string& command, const std::string& name, const std::string& sum,
-                          const std::string& line) {
-        Json f{{"command", command}, {"name", name}, {"fnv1a", sum}};
-        if (!line.empty()) f["line"] = line;
+    const auto list = [&](const Listed& of) {
+        Json f{{"command", of.command}, {"name", of.name}, {"fnv1a", of.sum}};
+        if (!of.line.empty()) f["line"] = of.line;
+        if (!of.units.empty()) f["units"] = Json::parse(of.units);
         files.push_back(std::move(f));
     };
     for (const Listed& f : read_contents(fs::path(folder_) / contents_name)) {
         const bool replaced =
             f.command == command_ || f.command == page_command ||
             std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.name == f.name; });
-        if (!replaced) list(f.command, f.name, f.sum, f.line);
+        if (!replaced) list(f);
     }
-    for (const Entry& e : entries_) list(command_, e.name, e.sum, line_);
+    for (const Entry& e : entries_) list({command_, e.name, e.sum, line_, units_});
     return json::document(Json{{"files", files}});
 }
 
@@ -289,6 +292,12 @@ std::map<std::string, std::string> command_lines(const std::string& folder) {
     for (const Listed& f : read_contents(fs::path(folder) / contents_name))
         if (!f.line.empty()) lines[f.name] = f.line;
     return lines;
+}
+
+std::string units_in(const std::string& folder) {
+    for (const Listed& f : read_contents(fs::path(folder) / contents_name))
+        if (!f.units.empty()) return f.units;
+    return {};
 }
 
 }  // namespace saltus::io

@@ -35,10 +35,11 @@ private:
 class ResultFolder {
 public:
     /// Creates and locks the folder. `inputs` are the files that the command reads; none of them may be replaced.
-    /// `line` is the command line, which `command_lines` gives to readers; it may be empty.
-    /// Throws Error if the folder cannot be written, or if another process uses it.
+    /// `line` is the command line, which `command_lines` gives to readers; it may be empty. `units` is a JSON object
+    /// with the units of the model, which `units_in` gives to readers; it may be empty. Throws Error if the folder
+    /// cannot be written, or if another process uses it.
     ResultFolder(const std::string& folder, std::string command, std::vector<std::string> inputs = {},
-                 std::string line = {});
+                 std::string line = {}, std::string units = {});
 
     /// Removes the drafts that were not published.
     ~ResultFolder();
@@ -69,7 +70,7 @@ private:
     };
     std::string contents_with_new_set() const;
 
-    std::string folder_, command_, line_;
+    std::string folder_, command_, line_, units_;
     std::vector<std::string> inputs_;
     bool is_new_;  ///< the constructor created the folder; it disappears again if nothing is published
     FolderLock lock_;
@@ -94,5 +95,9 @@ std::optional<std::string> read_result(const std::string& folder, const std::str
 
 /// The command line that wrote each file of a folder, by file name. Files whose command line is unknown are missing.
 std::map<std::string, std::string> command_lines(const std::string& folder);
+
+/// The units of the model of a folder's results, as the JSON object that `ResultFolder` was given. Empty if there are
+/// none.
+std::string units_in(const std::string& folder);
 
 }  // namespace saltus::io

@@ -41,7 +41,7 @@ std::string extent_text(const model::Mechanics& model, const EquilibriumCover& c
             if (p.connected) lo = std::min(lo, p.box[k].lo), hi = std::max(hi, p.box[k].hi);
         if (!(lo <= hi)) return "";
         if (hi - lo > least_extent * (1.0 + std::max(std::abs(lo), std::abs(hi)))) ++dimensions;
-        text += (text.empty() ? "" : ", ") + model.coordinates[k] + " in [" + number(lo) + ", " + number(hi) + "]";
+        text += (text.empty() ? "" : ", ") + range_text(model.coordinates[k], lo, hi);
     }
     if (dimensions > 1) text += "; E is the set of all of them, whether connected or not";
     return text;

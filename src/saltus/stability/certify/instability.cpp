@@ -514,8 +514,7 @@ private:
             double lo = infinity, hi = -infinity;
             for (const EquilibriumCover::Piece& p : cover.pieces)
                 if (p.connected) lo = std::min(lo, p.box[k].lo), hi = std::max(hi, p.box[k].hi);
-            extent +=
-                (extent.empty() ? "" : ", ") + model_.coordinates[k] + " in [" + number(lo) + ", " + number(hi) + "]";
+            extent += (extent.empty() ? "" : ", ") + range_text(model_.coordinates[k], lo, hi);
         }
         c.evidence = "the set lies in " + extent + "; there is no other equilibrium set next to it";
         return c;

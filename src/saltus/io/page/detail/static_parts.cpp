@@ -77,10 +77,12 @@ std::string solve_section(const Json& j) {
            html_table({"file", "kind", "contacts", "method", "status", "residual", "iterations", "seconds"}, rows);
 }
 
-/// Whether a certificate file was written, and whether the independent checker accepted it.
-std::string certificate_line(const Json& j) {
+/// Whether a certificate file was written, and whether the independent checker accepted it. Without a file that is said
+/// of results that are `proved`.
+std::string certificate_line(const Json& j, bool proved) {
     const Json written = j.value("certificate", Json());
-    if (!written.is_object()) return "";
+    if (!written.is_object())
+        return proved ? "<p>certificate file: none was written, so that nothing was checked independently</p>" : "";
     const std::string checked = word(written, "checked");
     const bool complete = written.value("certified", false);
     return "<p>certificate file " + escaped(word(written, "file")) + ": " +
@@ -95,7 +97,8 @@ std::string certify_section(const Json& j) {
     for (const Json& c : j.value("conditions", Json::array()))
         rows.push_back({word(c, "id"), word(c, "text"), word(c, "verdict"), word(c, "evidence")});
     return "<p>" + escaped(word(j, "theorem")) + ": <b>" + escaped(word(j, "verdict")) + "</b> (" +
-           escaped(word(j, "grade")) + "), ρ* = " + word(j, "rho") + "</p>" + certificate_line(j) +
+           escaped(word(j, "grade")) + "), ρ* = " + word(j, "rho") + "</p>" +
+           certificate_line(j, word(j, "grade") == "proved") +
            html_table({"condition", "", "verdict", "evidence"}, rows);
 }
 
@@ -150,7 +153,7 @@ std::string static_part(const std::string& kind, const Json& j) {
     if (kind == "certify") return certify_section(j);
     if (kind == "sensitivity" && j.contains("with_respect_to")) return sensitivity_section(j);
     if (kind == "basin") return basin_section(j);
-    const std::string certificate = kind == "equilibria" ? certificate_line(j) : "";
+    const std::string certificate = kind == "equilibria" ? certificate_line(j, j.value("complete", false)) : "";
     return certificate + "<pre>" + escaped(json::fragment(j).substr(0, max_json_characters)) + "</pre>";
 }
 

@@ -11,13 +11,24 @@ std::string boxes_text(long count) { return std::to_string(count) + (count == 1 
 
 std::string number(double x) { return rounded_text(x + 0.0, 6); }
 
+namespace {
+
+/// Coordinates below 1e-14 are rounding errors of 0.
+std::string coordinate(double x) {
+    constexpr double printed_as_zero = 1e-14;
+    return number(std::fabs(x) < printed_as_zero ? 0.0 : x);
+}
+
+}  // namespace
+
+std::string range_text(const std::string& name, double low, double high) {
+    return name + " in [" + coordinate(low) + ", " + coordinate(high) + "]";
+}
+
 std::string position_text(const model::Mechanics& model, const Vector& q) {
-    constexpr double printed_as_zero = 1e-14;  // coordinates below it are rounding errors of 0
     std::string text;
-    for (Eigen::Index k = 0; k < q.size(); ++k) {
-        const double x = std::fabs(q(k)) < printed_as_zero ? 0.0 : q(k);
-        text += (k > 0 ? ", " : "") + model.coordinates[static_cast<std::size_t>(k)] + " = " + number(x);
-    }
+    for (Eigen::Index k = 0; k < q.size(); ++k)
+        text += (k > 0 ? ", " : "") + model.coordinates[static_cast<std::size_t>(k)] + " = " + coordinate(q(k));
     return text;
 }
 

@@ -49,6 +49,10 @@ constexpr double newton_converged = 1e-14;
 const std::vector<double> unstable_regions{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 const std::vector<double> attracting_regions{4.0,  2.0,  1.0,  0.5,  0.25, 0.12, 0.06, 0.03,
                                              1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+/// The largest region is then bisected so often, and the claims are those of a region this much smaller: another
+/// program, whose enclosures are wider, must find them, too.
+constexpr int region_bisections = 4;
+constexpr double region_margin = 0.95;
 /// The box of the equilibrium is this fraction of the region, and not larger than this part of a scale.
 constexpr double equilibrium_part = 1e-2, largest_equilibrium_box = 1e-4;
 /// κ of the rows that the motion keeps at 0, relative to the sizes of the matrices.
@@ -322,18 +326,39 @@ public:
         // The size of a region that motions leave does not matter. So the claims are those of a region ten times
         // smaller than the largest one in which they are shown: another program, whose enclosures are wider, must find
         // them, too.
-        bool shown_in_larger = !unstable_;
-        for (const double radius : unstable_ ? unstable_regions : attracting_regions) {
+        if (!unstable_) return largest_region(why);
+        bool shown_in_larger = false;
+        for (const double radius : unstable_regions) {
             if (request_.stop && request_.stop()) break;
             std::optional<CertifiedStatement> s = certify(radius, why);
             if (s && shown_in_larger) return *s;
             shown_in_larger = shown_in_larger || s;
         }
-        if (unstable_ && shown_in_larger) why = "the signs of V and of its rate are shown without a margin only";
+        if (shown_in_larger) why = "the signs of V and of its rate are shown without a margin only";
         return refused(why);
     }
 
 private:
+    /// The claims of a region that attracts, slightly smaller than the largest one in which they are shown.
+    CertifiedStatement largest_region(std::string& why) {
+        double above = 0.0;  // 0: no region is known that is too large
+        for (double radius : attracting_regions) {
+            if (request_.stop && request_.stop()) break;
+            std::optional<CertifiedStatement> s = certify(radius, why);
+            if (!s) {
+                above = radius;
+                continue;
+            }
+            for (int k = 0; k < region_bisections && above > 0.0 && !(request_.stop && request_.stop()); ++k) {
+                const double middle = std::sqrt(radius * above);
+                std::string not_used;
+                (certify(middle, not_used) ? radius : above) = middle;
+            }
+            return certify(region_margin * radius, why).value_or(*std::move(s));
+        }
+        return refused(why);
+    }
+
     CertifiedStatement refused(const std::string& why) const {
         return uncertified(certificate_, e_.model().coordinates, why);
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/process.hpp"
 #include "support.hpp"
@@ -75,6 +78,40 @@ TEST(ContinueCommand, ResumedLeavesTheSameFilesAsOneRun) {
     const auto again = test::command(options + folder.file("cut") + " --resume");
     EXPECT_EQ(again.code, 2);
     EXPECT_NE(again.out.find("is complete"), std::string::npos) << again.out;
+}
+
+/// A run that is killed leaves a checkpoint. On a busy machine the run may end before it is killed.
+TEST(ContinueCommand, KilledAndResumedLeavesTheSameFilesAsOneRun) {
+    const std::vector<std::string> commands{
+        ball + "--over Gamma=0.9:1.6 --step 0.001 --points 100000 --quiet " + period + " --out ",
+        "continue " + models + "rocking-bar.toml --over g=5:20 --step 0.0004 --points 100000 --quiet --out "};
+    for (const std::string& options : commands) {
+        const test::Folder folder;
+        const auto whole = test::command(options + folder.file("whole"));
+        ASSERT_EQ(whole.code, 0) << whole.out;
+        EXPECT_FALSE(std::filesystem::exists(folder.file("whole") + "/continue.checkpoint"));
+        const std::string cut = folder.file("cut"), checkpoint = cut + "/continue.checkpoint";
+        const test::Process child({"/bin/sh", "-c", "exec " + std::string(SALTUS_EXE) + " " + options + cut});
+        constexpr useconds_t poll_pause = 500;  // microseconds
+        constexpr int max_polls = 100000;
+        int polls = 0;
+        while (!std::filesystem::exists(checkpoint) && ++polls < max_polls) ::usleep(poll_pause);
+        ASSERT_LT(polls, max_polls) << "no checkpoint was written";
+        child.send(SIGKILL);
+        if (child.wait().code != -SIGKILL) continue;
+        EXPECT_FALSE(std::filesystem::exists(cut + "/continue.json"));
+        const std::string text = test::content_of(checkpoint);
+        folder.write("cut/continue.checkpoint", text.substr(0, text.size() / 2) + "7" + text.substr(text.size() / 2));
+        const auto damaged = test::command(options + cut + " --resume");
+        EXPECT_EQ(damaged.code, 2);
+        EXPECT_NE(damaged.out.find("is damaged"), std::string::npos) << damaged.out;
+        folder.write("cut/continue.checkpoint", text);
+        const auto rest = test::command(options + cut + " --resume");
+        EXPECT_EQ(rest.code, 0) << rest.out;
+        EXPECT_FALSE(std::filesystem::exists(checkpoint));
+        for (const char* const file : {"/continue.json", "/branches.csv", "/special.csv", "/branches.h5"})
+            EXPECT_EQ(test::content_of(cut + file), test::content_of(folder.file("whole") + file)) << file;
+    }
 }
 
 TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {

@@ -444,6 +444,14 @@ TEST(Orbit, OfTheSimplestWalkerOnOtherSlopesAgreesWithAnotherMethod) {
         ASSERT_EQ(o.status, Status::converged) << settle << " " << o.reason;
         EXPECT_NEAR(o.period, 3.894331952996472, 2e-11) << settle;
         EXPECT_EQ(o.motion.events.size(), 1U) << settle;
+        // The heel strike takes out what the forces bring in on the slope.
+        const Averages average = averages_of(shipped("simplest-walker", build), options, o);
+        ASSERT_EQ(average.jumps.size(), 1U);
+        EXPECT_EQ(average.jumps[0].name, "heel strike");
+        EXPECT_EQ(average.jumps[0].count, 1);
+        EXPECT_EQ(average.jumps[0].supplied, 0.0);
+        EXPECT_GT(average.jumps[0].dissipated, 1e-3);
+        EXPECT_NEAR(average.jumps[0].dissipated, average.energy.applied.back(), 1e-12);
     }
 }
 

@@ -999,6 +999,15 @@ void add_motion(const model::Model& model, const integrate::RecordedMotion& reco
             add(r, 1.0);
             out.elements[static_cast<std::size_t>(r.element)].impulse += r.N;
         }
+    for (const trajectory::Event& e : motion.events) {
+        if (e.kind != trajectory::EventKind::jump) continue;
+        auto jump = std::find_if(out.jumps.begin(), out.jumps.end(),
+                                 [&](const JumpAverage& known) { return known.name == e.note; });
+        if (jump == out.jumps.end()) jump = out.jumps.insert(jump, JumpAverage{e.note});
+        ++jump->count;
+        (e.energy_after < e.energy_before ? jump->dissipated : jump->supplied) +=
+            std::abs(e.energy_after - e.energy_before);
+    }
 }
 
 }  // namespace

@@ -67,10 +67,19 @@ struct ElementAverage {
     double impulse = 0.0;  ///< Σ Λ_N of all impacts, in N s
 };
 
+/// What one jump of the model does in one period.
+struct JumpAverage {
+    std::string name;
+    int count = 0;            ///< how often it happens
+    double dissipated = 0.0;  ///< energy that it takes out, in J
+    double supplied = 0.0;    ///< energy that it brings in, in J
+};
+
 /// Averages and energies of one period.
 struct Averages {
     trajectory::LyapunovBalance energy;    ///< balance of T + U
     std::vector<ElementAverage> elements;  ///< in the order of Trajectory::elements
+    std::vector<JumpAverage> jumps;        ///< those that happen, in the order of their first time
     bool forces_known = false;             ///< false: the modes of the motion are not known; all mean forces are 0
 };
 

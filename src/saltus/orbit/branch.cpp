@@ -16,6 +16,7 @@
 #include "saltus/orbit/detail/branch_problem.hpp"
 #include "saltus/orbit/detail/predictor.hpp"
 #include "saltus/orbit/detail/special_points.hpp"
+#include "saltus/orbit/search.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::orbit {
@@ -1271,7 +1272,10 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
         if (!options.period.empty())
             first.period = sensitivity::output_of(model, options.period, 0.0, model.q0, model.u0).value;
         if (options.search > 0) {
-            orbits = find_orbits(model, first, options.search);
+            SearchPlace place;
+            place.engine.threads = options.threads;
+            place.engine.interrupted = options.interrupted;
+            orbits = find_orbits(model, first, options.search, place);
             if (orbits.empty()) out.status = Status::no_orbit, out.failure = "none of the starts leads to an orbit";
         } else {
             orbits.push_back(find_orbit(model, first));

@@ -31,6 +31,7 @@ struct BranchOptions {
     std::string period;           ///< excited models: period of the excitation, an expression of parameters
     Options orbit;                ///< how the first orbit is found; `period` in it is not read
     int search = 0;               ///< number of starts of the search for first orbits; 0: one search from the guess
+    int threads = 0;              ///< of the search; 0: one for each core
     double step = 0.02;           ///< largest step of the parameter, relative to the range, > 0
     int max_points = 1000;        ///< of one branch in one direction
     int doublings = 1;            ///< how often branches of doubled period are followed: 0 never, 2 also theirs

@@ -107,6 +107,7 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
     options.period = c.orbit.period;
     if (c.orbit.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
     options.search = c.orbit.search;
+    options.threads = c.orbit.common.threads;
     options.step = positive("--step", c.step);
     if (c.points < 1)
         throw Error("points is " + std::to_string(c.points) + ", it must be at least 1", {"--points", 0, 0});

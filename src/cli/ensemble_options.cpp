@@ -5,6 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "cli/interrupt.hpp"
 #include "saltus/base/fnv1a.hpp"
 #include "saltus/base/memory.hpp"
 #include "saltus/base/text.hpp"
@@ -154,9 +155,11 @@ std::shared_ptr<ensemble::Table> EnsembleRun::open_table(const std::string& purp
     head.folder = std::filesystem::current_path().string();
     head.runs = runs_;
     head.record_bytes = record_bytes;
-    return std::make_shared<ensemble::Table>(
+    auto table = std::make_shared<ensemble::Table>(
         common_.out, name_ + more, head, shard_,
         options_.resume ? ensemble::Table::Open::resume : ensemble::Table::Open::fresh);
+    runs_are_kept();
+    return table;
 }
 
 void EnsembleRun::remove_tables(const std::string& more) const {

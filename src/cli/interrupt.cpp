@@ -38,6 +38,8 @@ std::atomic<double> patience_of_guard;  ///< see guard_interrupts(), in s
 
 std::atomic<const char*> last_document = nullptr;  ///< see document_if_ended()
 
+std::atomic<bool> keeps_runs = false;  ///< see runs_are_kept()
+
 extern "C" void ask(int) { asked = 1; }
 
 constexpr int exit_code_of_interrupt = 130;
@@ -66,9 +68,13 @@ void* guard(void*) {
             const std::chrono::duration<double> waited = Clock::now() - since;
             const bool computes_on = processor_seconds() - processor_since > patience && waited.count() > patience;
             if (!computes_on && waited < longest_wait) continue;
-            constexpr std::string_view message =
+            constexpr std::string_view nothing_kept =
                 "saltus: the time limit or an interrupt ended the command before it had results; nothing was written, "
                 "earlier results remain\n";
+            constexpr std::string_view runs_kept =
+                "saltus: the time limit or an interrupt ended the command before it had results; the runs that were "
+                "made are in the checkpoint, and --resume continues from them\n";
+            const std::string_view message = keeps_runs ? runs_kept : nothing_kept;
             if (const char* const document = last_document; document != nullptr) [[maybe_unused]]
                 const ssize_t printed = ::write(STDOUT_FILENO, document, std::strlen(document));
             [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
@@ -114,6 +120,8 @@ void guard_interrupts(double patience) {
     ::pthread_create(&thread, &attributes, guard, nullptr);
     ::pthread_attr_destroy(&attributes);
 }
+
+void runs_are_kept() { keeps_runs = true; }
 
 void document_if_ended(const char* document) { last_document = document; }
 

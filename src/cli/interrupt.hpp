@@ -30,6 +30,9 @@ bool finishes(const std::function<void()>& work);
 /// processor, at most ten seconds in all. The default is longer than what finishes() grants.
 void guard_interrupts(double patience = 2.0);
 
+/// From now on the runs of the command are stored as soon as they are made: a program that ends early says so.
+void runs_are_kept();
+
 /// The document that guard_interrupts() prints on standard output if it ends the program, for --json. The text must
 /// live as long as the program. nullptr: none.
 void document_if_ended(const char* document);

@@ -318,6 +318,8 @@ CLI::App* add_orbit(CLI::App& app, cli::OrbitCommand& c) {
         app.add_subcommand("orbit", "What does it do in the long run? A periodic orbit and its multipliers");
     add_common(*command, c.common);
     add_orbit_options(*command, c);
+    command->add_flag("--resume", c.ensemble.resume, "With --search: continue from the starts that are in --out");
+    command->add_option("--shard", c.ensemble.shard, "With --search: only part I of N of the starts")->type_name("I/N");
     command->footer("Example:  saltus orbit models/ball-on-moving-plane.toml --period \"2*pi/w\" --settle 2");
     return command;
 }

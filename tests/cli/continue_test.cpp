@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/process.hpp"
 #include "support.hpp"
@@ -75,6 +78,49 @@ TEST(ContinueCommand, ResumedLeavesTheSameFilesAsOneRun) {
     const auto again = test::command(options + folder.file("cut") + " --resume");
     EXPECT_EQ(again.code, 2);
     EXPECT_NE(again.out.find("is complete"), std::string::npos) << again.out;
+}
+
+/// Starts a command and kills it as soon as it has written a checkpoint. Whether the kill has ended it.
+bool killed_at_checkpoint(const std::string& options, const std::string& folder) {
+    const test::Process child({"/bin/sh", "-c", "exec " + std::string(SALTUS_EXE) + " " + options + folder});
+    constexpr useconds_t poll_pause = 500;  // microseconds
+    const auto exists = [&](const char* name) { return std::filesystem::exists(folder + name); };
+    while (!exists("/continue.checkpoint") && !exists("/continue.json")) ::usleep(poll_pause);
+    child.send(SIGKILL);
+    return child.wait().code == -SIGKILL && exists("/continue.checkpoint") && !exists("/continue.json");
+}
+
+/// A run that is killed leaves a checkpoint. If it ends before its first one, then smaller steps are taken.
+TEST(ContinueCommand, KilledAndResumedLeavesTheSameFilesAsOneRun) {
+    for (const std::string& command :
+         {ball + "--over Gamma=0.9:1.6 " + period, "continue " + models + "rocking-bar.toml --over g=5:20 "}) {
+        bool cut_short = false;
+        for (const char* const step : {"0.001", "0.0004", "0.0001"}) {
+            const test::Folder folder;
+            const std::string options = command + "--points 100000 --quiet --step " + step + " --out ";
+            const std::string cut = folder.file("cut"), whole = folder.file("whole"),
+                              checkpoint = cut + "/continue.checkpoint";
+            cut_short = killed_at_checkpoint(options, cut);
+            if (!cut_short) continue;
+            const std::string text = test::content_of(checkpoint);
+            folder.write("cut/continue.checkpoint",
+                         text.substr(0, text.size() / 2) + "7" + text.substr(text.size() / 2));
+            const auto damaged = test::command(options + cut + " --resume");
+            EXPECT_EQ(damaged.code, 2);
+            EXPECT_NE(damaged.out.find("is damaged"), std::string::npos) << damaged.out;
+            folder.write("cut/continue.checkpoint", text);
+            const auto rest = test::command(options + cut + " --resume");
+            EXPECT_EQ(rest.code, 0) << rest.out;
+            EXPECT_FALSE(std::filesystem::exists(checkpoint));
+            const auto all = test::command(options + whole);
+            EXPECT_EQ(all.code, 0) << all.out;
+            EXPECT_FALSE(std::filesystem::exists(whole + "/continue.checkpoint"));
+            for (const char* const file : {"/continue.json", "/branches.csv", "/special.csv", "/branches.h5"})
+                EXPECT_EQ(test::content_of(cut + file), test::content_of(whole + file)) << file;
+            break;
+        }
+        EXPECT_TRUE(cut_short) << command;
+    }
 }
 
 TEST(ContinueCommand, RefusesOptionsThatDoNotFit) {

@@ -49,6 +49,13 @@ TEST(DiagramCommand, ResumedHasTheSamePointsAsOneRun) {
     }
 }
 
+TEST(DiagramCommand, WithoutAnyPointFailsAndSaysWhy) {
+    const std::string belt = "diagram " + std::string(SALTUS_SOURCE_DIR) + "/models/stick-slip-belt.toml ";
+    const auto run = test::command(belt + "--over v=0.1:0.2:2 --section \"x = 30\" --t-max 20");
+    EXPECT_EQ(run.code, 3) << run.out;
+    EXPECT_NE(run.out.find("passes the section 0 times"), std::string::npos) << run.out;
+}
+
 TEST(DiagramCommand, RefusesOptionsThatDoNotFit) {
     const auto refused = [](const std::string& options, const std::string& words) {
         const auto run = test::command(ball + options);

@@ -36,6 +36,7 @@ std::vector<Ensemble> ensembles() {
             {"all measures", "simulate " + model("single-link-arm") + "--vary Kp=0.5:4:6 --vary Kv=0.1,0.2 --t-end 2"},
             {"diagram", "diagram " + model("ball-on-moving-plane") +
                             "--over Gamma=1.2:1.9:12 --period \"2*pi/w\" --transient 60 --keep 10"},
+            {"search for orbits", "orbit " + model("shaken-box") + "--period \"2*pi/w\" --search 24"},
             {"basin with parameters",
              "basin " + model("rocking-bar") + "--grid mu=0.2,0.4 --grid phi=-1:1:9 --t-max 5 --no-certify"}};
 }
@@ -117,7 +118,8 @@ TEST(Ensemble, KilledAndResumedEndsWithTheSameFiles) {
         {"asked", "simulate " + model("woodpecker") + "--vary g=9.5:10:40 --t-end 2 --ask \"end, count(impact)\""},
         {"all measures", "simulate " + model("woodpecker") + "--vary g=9.5:10:40 --t-end 2"},
         {"diagram", "diagram " + model("ball-on-moving-plane") +
-                        "--over Gamma=1.2:1.9:40 --period \"2*pi/w\" --transient 1000 --keep 10"}};
+                        "--over Gamma=1.2:1.9:40 --period \"2*pi/w\" --transient 1000 --keep 10"},
+        {"search for orbits", "orbit " + model("shaken-box") + "--period \"2*pi/w\" --multiple 3 --search 40"}};
     for (const Ensemble& e : longer) {
         const test::Folder whole;
         const Outcome all = test::command(e.line + out(whole));

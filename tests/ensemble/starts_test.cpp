@@ -85,7 +85,7 @@ TEST(Sample, OfANormalAxisHasItsMeanDeviationAndShape) {
 }
 
 TEST(Starts, OfAGridVaryTheFirstOrTheLastAxisFastest) {
-    Starts s{{{"x", 0.0, 1.0, 2}, {"y", 10.0, 12.0, 3}}, 0, 1, Starts::Fastest::first};
+    Starts s{{{"x", 0.0, 1.0, 2}, {"y", 10.0, 12.0, 3}}, 0, 1, false, Starts::Fastest::first};
     ASSERT_EQ(s.size(), 6U);
     std::vector<double> x(2);
     s.values(1, x);
@@ -97,6 +97,21 @@ TEST(Starts, OfAGridVaryTheFirstOrTheLastAxisFastest) {
     EXPECT_EQ(x, (std::vector<double>{1.0, 10.0}));
     s.samples = 50;
     EXPECT_EQ(s.size(), 50U);
+}
+
+/// The sequences of van der Corput in the bases 2 and 3: 1/2, 1/4, 3/4, 1/8, ... and 1/3, 2/3, 1/9, 4/9, ...
+TEST(Starts, ThatFillABoxEvenlyAreThoseOfVanDerCorput) {
+    Starts s;
+    s.axes = {{"x", 0.0, 1.0}, {"y", -9.0, 9.0}};
+    s.samples = 4;
+    s.evenly = true;
+    const double x[] = {0.5, 0.25, 0.75, 0.125}, y[] = {-3.0, 3.0, -7.0, -1.0};
+    for (std::size_t k = 0; k < 4; ++k) {
+        double values[2];
+        s.values(k, values);
+        EXPECT_EQ(values[0], x[k]);
+        EXPECT_NEAR(values[1], y[k], 1e-14);
+    }
 }
 
 TEST(Axis, OfListedValuesAndEqualRatiosKeepsThemOnFinerLevels) {

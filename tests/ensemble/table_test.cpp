@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include "saltus/base/error.hpp"
 #include "support.hpp"
@@ -235,6 +236,38 @@ TEST(Table, RefusesFilesOfOtherTasksAndThoseThatContradictEachOther) {
     EXPECT_NE(refusal(head_of(true), {1, 1, 5}).find("of this version"), std::string::npos);
     std::filesystem::create_symlink("nowhere", folder.file("basin-3-of-4.checkpoint"));
     EXPECT_NE(refusal(head_of(true), {3, 4, 5}), "accepted");
+}
+
+/// A thousand million runs of which few were made, as after an interrupt, are found without reading what is not there:
+/// the file would have 21 GB.
+TEST(Table, FindsTheFewRunsOfAVeryLargeEnsemble) {
+    constexpr std::size_t runs = 1'000'000'000;
+    for (const bool fixed : {true, false}) {
+        const test::Folder folder;
+        const std::string path = folder.path().string();
+        const std::vector<std::size_t> in_part{128, 5'000'037, 400'000'064, 999'999'900};
+        {
+            Table whole(path, "basin", head_of(fixed, runs), {1, 1, 64}, Table::Open::fresh);
+            for (const std::size_t k : {0U, 63U, 5'000'037U, 400'000'064U}) whole.put(k, answer_of(k % 1000, fixed));
+            Table part(path, "basin", head_of(fixed, runs), {3, 3, 64}, Table::Open::fresh);
+            for (const std::size_t k : in_part) {
+                ASSERT_TRUE((Shard{3, 3, 64}.contains(k)));
+                part.put(k, answer_of(k % 1000, fixed));
+            }
+        }
+        const std::vector<std::size_t> expected{0, 63, 128, 5'000'037, 400'000'064, 999'999'900};
+        const Table all(path, "basin", head_of(fixed, runs), {1, 1, 64}, Table::Open::resume);
+        std::vector<std::size_t> found;
+        for (const auto& [run, answer] : content(all, runs)) {
+            found.push_back(run);
+            EXPECT_EQ(answer, answer_of(run % 1000, fixed));
+        }
+        EXPECT_EQ(found, expected);
+        const auto tables = find_tables(path);
+        ASSERT_TRUE(tables);
+        EXPECT_EQ(tables->done, expected.size());
+        EXPECT_EQ(all.count(64, 400'000'064), 2U);
+    }
 }
 
 }  // namespace

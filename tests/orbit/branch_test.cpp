@@ -408,6 +408,63 @@ TEST(Branch, ThatIsInterruptedAndResumedIsTheSameAsOneRun) {
     }
 }
 
+/// A killed run leaves the last record that it has stored. Every tenth record is continued.
+template <class Follow>
+void expect_same_from_every_record(BranchOptions options, const Follow& follow) {
+    std::vector<BranchRecord> records;
+    int calls = 0;
+    options.checkpoint = [&](const std::function<BranchRecord()>& record) {
+        if (calls++ % 10 == 0) records.push_back(record());
+    };
+    const Branches whole = follow(options);
+    ASSERT_TRUE(whole.complete);
+    ASSERT_GT(records.size(), 3U);
+    options.checkpoint = {};
+    for (const BranchRecord& record : records) {
+        ASSERT_FALSE(record.walks.empty());
+        options.known = &record;
+        expect_equal(whole, follow(options));
+    }
+}
+
+TEST(Branch, ThatIsKilledAndResumedIsTheSameAsOneRun) {
+    BranchOptions options = over("Gamma", 1.4, 1.5, 1.6);
+    options.period = "2*pi/w";
+    options.orbit.settle = 2;
+    options.step = 0.05;
+    const model::Description ball = shipped("ball-on-moving-plane");
+    expect_same_from_every_record(options, [&](const BranchOptions& o) { return continue_orbits(ball, o); });
+}
+
+/// A mass on a slope of springs that leaves the floor, with a cubic spring that makes two folds.
+TEST(EquilibriumBranch, ThatIsKilledOrInterruptedAndResumedIsTheSameAsOneRun) {
+    const model::Description lifted = text(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\n"
+        "U = \"x^4/4 - x^2/2 - p*x + y^2/2 + y - 4*p*y\"\n[parameters]\np = 0.1\n"
+        "[[contact]]\nname = \"floor\"\ngN = \"y\"\n[initial]\nq = { x = 1.05 }\n");
+    BranchOptions options = over("p", -1.0, 0.1, 1.0);
+    const auto follow = [&](const BranchOptions& o) { return continue_equilibria(lifted, o); };
+    const Branches whole = follow(options);
+    ASSERT_EQ(whole.branches.size(), 1U) << whole.failure;
+    EXPECT_EQ(of_kind(whole.branches[0], "fold").size(), 2U) << kinds(whole.branches[0]);
+    EXPECT_EQ(of_kind(whole.branches[0], "lift-off").size() + of_kind(whole.branches[0], "grazing").size(), 3U)
+        << kinds(whole.branches[0]);
+    expect_same_from_every_record(options, follow);
+    BranchRecord record;
+    Branches part;
+    int runs = 0;
+    do {
+        int calls = 0;
+        options.interrupted = [&calls] { return ++calls > 25; };
+        options.known = runs > 0 ? &record : nullptr;
+        part = follow(options);
+        record = part.record;
+        ASSERT_LT(++runs, 100);
+    } while (!part.complete);
+    EXPECT_GT(runs, 3);
+    expect_equal(whole, part);
+}
+
 /// A particle in a shaken box. With the phase s and the speed V of an impact, half the orbit followed by x → −x is
 /// V' = e V + (1+e) A cos s', V (s' + π − s) = D − A (sin s' + sin s), so that D = A (ρ cos s + 2 sin s) with
 /// ρ = π (1+e)/(1−e), the trace is 2e + (1−e²) (π/2) tan s and the determinant e². The multiplier −1, where the

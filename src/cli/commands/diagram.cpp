@@ -69,6 +69,11 @@ std::vector<orbit::Sweep> sweeps_of(const std::string& name) {
     throw Error("unknown sweep '" + name + "'", {"--sweep", 0, 0}, "choose restart, up, down or both");
 }
 
+bool has_points(const io::DiagramReport::Part& part) {
+    return std::any_of(part.diagram.columns.begin(), part.diagram.columns.end(),
+                       [](const orbit::DiagramColumn& c) { return !c.points.empty(); });
+}
+
 const char* sweep_name(orbit::Sweep sweep) {
     return sweep == orbit::Sweep::restart ? "restart" : sweep == orbit::Sweep::up ? "up" : "down";
 }
@@ -128,7 +133,7 @@ int diagram(const DiagramCommand& c) {
     if (cut_short) return interrupted;
     for (const orbit::Sweep s : sweeps)
         run.remove_tables(s == orbit::Sweep::restart ? "" : std::string("-") + sweep_name(s));
-    return done;
+    return std::any_of(report.parts.begin(), report.parts.end(), has_points) ? done : failed;
 }
 
 }  // namespace saltus::cli

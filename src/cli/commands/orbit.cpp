@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "cli/assignments.hpp"
@@ -19,6 +20,7 @@
 #include "saltus/model/evaluate.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/orbit/orbit.hpp"
+#include "saltus/orbit/search.hpp"
 
 namespace saltus::cli {
 
@@ -72,7 +74,6 @@ orbit::Options orbit_options(const OrbitCommand& c, const model::Model& m) {
         refuse_penetration(m, *options.guess);
     }
     options.interrupted = interrupt_asked;
-    options.threads = c.common.threads;
     return options;
 }
 
@@ -113,37 +114,73 @@ int code_of(const orbit::Orbit& o, bool cut_short) {
 
 }  // namespace
 
-int orbit(const OrbitCommand& c) {
-    const io::LoadedModel loaded = load(c.common);
-    const model::Model& m = loaded.model;
-    const orbit::Options options = orbit_options(c, m);
-    if (c.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
-    const auto out = open_results(c.common, "orbit", {c.common.model});
-    listen_for_interrupts();
-    io::OrbitReport report;
-    report.model = m.name;
-    report.autonomous = !options.period;
-    report.searched = c.search > 0;
-    if (report.searched) {
-        report.orbits = orbit::find_orbits(m, options, c.search);
-        for (orbit::Orbit& o : report.orbits) o.averages = orbit::averages_of(m, options, o);
-        if (!report.orbits.empty())
-            report.orbit = report.orbits.front();
-        else
-            report.orbit.reason = "none of the starts leads to an orbit";
-    } else {
-        report.orbit = orbit::find_orbit(m, options);
-        if (report.orbit.converged()) report.orbit.averages = orbit::averages_of(m, options, report.orbit);
-    }
+namespace {
+
+/// Writes and prints a report. Returns the exit code.
+int deliver_orbit(const OrbitCommand& c, const io::LoadedModel& loaded, const orbit::Options& options,
+                  const io::OrbitReport& report, io::ResultFolder* out) {
     const bool cut_short = interrupt_asked();
     const auto json = [&] { return document_of(io::orbit_json(report), cut_short); };
-    deliver(c.common, out.get(),
+    deliver(c.common, out,
             {[&](io::ResultFolder& folder) {
                  folder.add("orbit.json", json());
                  if (report.orbit.converged()) add_motion(folder, loaded, options, report.orbit);
              },
              json, [&] { return io::orbit_text(report); }});
     return code_of(report.orbit, cut_short);
+}
+
+/// --search: many starts, as an ensemble.
+int search_orbits(const OrbitCommand& c, const io::LoadedModel& loaded, const orbit::Options& options,
+                  io::OrbitReport report) {
+    const model::Model& m = loaded.model;
+    const auto count = static_cast<std::size_t>(c.search);
+    EnsembleRun run(c.ensemble, c.common, "orbit", count);
+    const auto out = run.open_results("orbit", {c.common.model});
+    listen_for_interrupts();
+    const std::shared_ptr<ensemble::Table> table = run.open_table(purpose_of(loaded.file.text, c.common, ""), 0);
+    orbit::SearchPlace place;
+    place.engine = {c.common.threads, run.ranks(), interrupt_asked};
+    place.shard = run.shard();
+    place.table = table.get();
+    std::size_t made = 0;
+    place.progress = [&, show = run.progress()](std::size_t done, std::size_t of) {
+        ++made;
+        show(done, of);
+    };
+    report.searched = true;
+    report.orbits = orbit::find_orbits(m, options, c.search, place);
+    if (!run.leads()) return done;
+    if (!run.whole()) return run.deliver_part(*table, m.name, made);
+    for (orbit::Orbit& o : report.orbits) o.averages = orbit::averages_of(m, options, o);
+    if (!report.orbits.empty())
+        report.orbit = report.orbits.front();
+    else
+        report.orbit.reason = "none of the starts leads to an orbit";
+    const int code = deliver_orbit(c, loaded, options, report, out.get());
+    if (!interrupt_asked()) run.remove_tables();
+    return code;
+}
+
+}  // namespace
+
+int orbit(const OrbitCommand& c) {
+    const io::LoadedModel loaded = load(c.common);
+    const model::Model& m = loaded.model;
+    const orbit::Options options = orbit_options(c, m);
+    if (c.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
+    io::OrbitReport report;
+    report.model = m.name;
+    report.autonomous = !options.period;
+    if (c.search > 0) return search_orbits(c, loaded, options, std::move(report));
+    for (const auto& [given, name] :
+         {std::pair{c.ensemble.resume, "--resume"}, std::pair{!c.ensemble.shard.empty(), "--shard"}})
+        if (given) throw Error("belongs to a search from many starts", {name, 0, 0}, "add --search 100");
+    const auto out = open_results(c.common, "orbit", {c.common.model});
+    listen_for_interrupts();
+    report.orbit = orbit::find_orbit(m, options);
+    if (report.orbit.converged()) report.orbit.averages = orbit::averages_of(m, options, report.orbit);
+    return deliver_orbit(c, loaded, options, report, out.get());
 }
 
 }  // namespace saltus::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/ensemble_options.hpp"
 #include "saltus/orbit/orbit.hpp"
 
 namespace saltus::cli {
@@ -20,6 +21,7 @@ struct OrbitCommand {
     std::vector<std::string> guess;  ///< x=1,x'=2
     int search = 0;                  ///< number of starts; 0: one search from the guess
     std::optional<double> rtol, atol;
+    EnsembleOptions ensemble;  ///< of the search
 };
 
 /// The options of the search for an orbit. Throws an Error that names the option that does not fit.

@@ -98,11 +98,41 @@ void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std:
     }
 }
 
+namespace {
+
+/// Number k >= 1 of the sequence of van der Corput in a base, in (0, 1): the digits of k, mirrored at the point.
+double van_der_corput(std::uint64_t k, std::uint64_t base) {
+    double value = 0.0, digit = 1.0 / static_cast<double>(base);
+    for (; k > 0; k /= base, digit /= static_cast<double>(base)) value += digit * static_cast<double>(k % base);
+    return value;
+}
+
+std::uint64_t next_prime(std::uint64_t p) {
+    const auto divided = [](std::uint64_t n) {
+        for (std::uint64_t d = 2; d * d <= n; ++d)
+            if (n % d == 0) return true;
+        return false;
+    };
+    do ++p;
+    while (divided(p));
+    return p;
+}
+
+}  // namespace
+
+void even_sample(std::span<const Axis> box, std::uint64_t k, std::span<double> x) {
+    std::uint64_t base = 1;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+        base = next_prime(base);
+        x[d] = box[d].from + (box[d].to - box[d].from) * van_der_corput(k + 1, base);
+    }
+}
+
 std::size_t Starts::size() const { return sampled() ? samples : Grid{axes}.size(); }
 
 void Starts::values(std::size_t run, std::span<double> x) const {
     SALTUS_EXPECT(x.size() == axes.size());
-    if (sampled()) return sample(axes, seed, run, x);
+    if (sampled()) return evenly ? even_sample(axes, run, x) : sample(axes, seed, run, x);
     for (std::size_t place = 0; place < axes.size(); ++place) {
         const std::size_t d = fastest == Fastest::first ? place : axes.size() - 1 - place;
         const auto n = static_cast<std::size_t>(axes[d].n);

@@ -47,11 +47,16 @@ struct Grid {
 /// in any order and by any thread.
 void sample(std::span<const Axis> box, std::uint64_t seed, std::uint64_t k, std::span<double> x);
 
+/// Writes sample k of a sequence that fills a box evenly to x: number k + 1 of the sequences of van der Corput in the
+/// bases 2, 3, 5, ..., one for each axis. Axes have uniform distributions.
+void even_sample(std::span<const Axis> box, std::uint64_t k, std::span<double> x);
+
 /// Where the runs of an ensemble start, and with which parameters: the points of a grid, or samples of a box.
 struct Starts {
     std::vector<Axis> axes;
     std::size_t samples = 0;  ///< number of samples of the box; 0: a grid
     std::uint64_t seed = 1;   ///< seed of the random samples
+    bool evenly = false;      ///< samples are those of `even_sample`, and `seed` is not used
     /// Which axis varies fastest in the order of the runs of a grid.
     enum class Fastest { first, last } fastest = Fastest::first;
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <numeric>
 
@@ -79,6 +80,15 @@ public:
     virtual void write(std::uint64_t at, std::string_view bytes) = 0;
     /// Bytes that were never written are 0.
     virtual void read(std::uint64_t at, char* to, std::size_t count) const = 0;
+
+    /// Bytes from `at` to `end` that were all written or, if `hole`, all never written.
+    struct Stretch {
+        std::uint64_t end = 0;
+        bool hole = false;
+    };
+    /// The stretch that begins at a place. A storage that does not know answers that all bytes were written.
+    virtual Stretch stretch([[maybe_unused]] std::uint64_t at) const { return {to_the_end, false}; }
+    static constexpr std::uint64_t to_the_end = std::numeric_limits<std::uint64_t>::max();
 };
 
 class MemoryStorage final : public Storage {
@@ -164,6 +174,14 @@ public:
             count -= static_cast<std::size_t>(done);
         }
         std::memset(to, 0, count);
+    }
+    Stretch stretch(std::uint64_t at) const override {
+        const auto place = static_cast<off_t>(at);
+        const off_t data = ::lseek(descriptor_, place, SEEK_DATA);
+        if (data < 0) return {to_the_end, errno == ENXIO};  // nothing was written behind, or holes are not known
+        if (data > place) return {static_cast<std::uint64_t>(data), true};
+        const off_t hole = ::lseek(descriptor_, place, SEEK_HOLE);
+        return {hole > place ? static_cast<std::uint64_t>(hole) : to_the_end, false};
     }
 
 private:
@@ -359,11 +377,23 @@ public:
             return bytes;
         }
 
+        /// Whether none of `count` runs was made: their entries, one after the other, were never written.
+        bool none(std::size_t run, std::size_t count) {
+            const std::uint64_t begin = file_.begin_ + file_.entry_bytes_ * file_.shard_.place(run);
+            if (begin < stretch_begin_ || begin >= stretch_.end) {
+                stretch_begin_ = begin;
+                stretch_ = file_.storage_->stretch(begin);
+            }
+            return stretch_.hole && begin + file_.entry_bytes_ * count <= stretch_.end;
+        }
+
     private:
         const File& file_;
         const std::uint64_t many_;  ///< entries that are read at a time
         std::uint64_t first_ = 0, count_ = 0;
         std::string buffer_, answer_;
+        std::uint64_t stretch_begin_ = 0;
+        Storage::Stretch stretch_;
     };
 
 private:
@@ -461,6 +491,12 @@ void Table::scan(std::size_t first, std::size_t last, const Take& take) const {
             here.clear();
             for (auto& [file, cursor] : files)
                 if (file->contains(run)) here.emplace_back(file, &cursor);
+            // Most runs of a very large ensemble that was interrupted were not made. They are skipped.
+            const std::size_t count = std::min(last - run, together - run % together);
+            if (std::all_of(here.begin(), here.end(), [&](const auto& h) { return h.second->none(run, count); })) {
+                run += count - 1;
+                continue;
+            }
         }
         const File* from = nullptr;
         std::string_view answer;
@@ -505,12 +541,28 @@ std::optional<TablesFound> find_tables(const std::string& folder) {
     for (std::size_t k = 0; k < heads.size(); ++k) files.push_back(file_of(std::move(storages[k]), heads[k]));
     std::vector<Table::File::Cursor> cursors;
     for (const auto& file : files) cursors.emplace_back(*file);
-    for (std::size_t run = 0; run < found->head.runs; ++run)
+    std::size_t together = Shard::longest_block;
+    for (const auto& file : files) together = std::gcd(together, file->block());
+    for (std::size_t run = 0; run < found->head.runs; ++run) {
+        const auto made = [&](std::size_t k) {
+            return files[k]->contains(run) && cursors[k].answer(run, found->head.runs);
+        };
+        if (run % together == 0) {
+            const std::size_t count = std::min<std::size_t>(found->head.runs - run, together);
+            bool none = true;
+            for (std::size_t k = 0; k < files.size() && none; ++k)
+                none = !files[k]->contains(run) || cursors[k].none(run, count);
+            if (none) {
+                run += count - 1;
+                continue;
+            }
+        }
         for (std::size_t k = 0; k < files.size(); ++k)
-            if (files[k]->contains(run) && cursors[k].answer(run, found->head.runs)) {
+            if (made(k)) {
                 ++found->done;
                 break;
             }
+    }
     return found;
 }
 

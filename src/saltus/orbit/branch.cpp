@@ -16,6 +16,7 @@
 #include "saltus/orbit/detail/branch_problem.hpp"
 #include "saltus/orbit/detail/predictor.hpp"
 #include "saltus/orbit/detail/special_points.hpp"
+#include "saltus/orbit/search.hpp"
 #include "saltus/sensitivity/variables.hpp"
 
 namespace saltus::orbit {
@@ -195,22 +196,26 @@ public:
         end(last_.point, "interrupted", false);
     }
 
-    /// What a later run needs to continue this walk.
+    /// Called before each step, when `record_so_far` is what a later run can continue from.
+    std::function<void(const Walk&)> at_step;
+
+    /// What a later run needs to continue this walk, after it has ended.
     WalkRecord record() const {
-        WalkRecord out;
-        out.finished = !interrupted;
-        out.points = points;
-        out.special = special;
-        for (const Doubling& d : doublings) out.doublings.push_back({d.point.stored(), d.described});
-        for (const SpecialSeed& s : seeds)
-            out.seeds.push_back({s.kind, s.point.stored(), s.multiple, s.contact, s.parameter});
-        if (out.finished) {
-            out.reason = reason;
-            out.failed = failed;
-            out.closed = closed;
+        if (interrupted) {
+            WalkRecord out = record_so_far();
+            out.special.pop_back();  // the end that the interrupt made
             return out;
         }
-        out.special.pop_back();  // the end that the interrupt made
+        WalkRecord out = record_of_lists();
+        out.finished = true;
+        out.reason = reason;
+        out.failed = failed;
+        out.closed = closed;
+        return out;
+    }
+    /// The same before a step.
+    WalkRecord record_so_far() const {
+        WalkRecord out = record_of_lists();
         out.at = last_.point.stored();
         out.step = last_.step;
         out.collapse = collapse_;
@@ -219,6 +224,16 @@ public:
     }
 
 private:
+    WalkRecord record_of_lists() const {
+        WalkRecord out;
+        out.points = points;
+        out.special = special;
+        for (const Doubling& d : doublings) out.doublings.push_back({d.point.stored(), d.described});
+        for (const SpecialSeed& s : seeds)
+            out.seeds.push_back({s.kind, s.point.stored(), s.multiple, s.contact, s.parameter});
+        return out;
+    }
+
     bool stop() const { return options_.interrupted && options_.interrupted(); }
 
     /// How far the walk was before its present step.
@@ -259,7 +274,10 @@ private:
     void run(OrbitPoint p, double h, const BranchPoint* first, bool upwards) {
         while (true) {
             if (stop()) return;
-            if (!boundary_only_) note_position(p, h);
+            if (!boundary_only_) {
+                note_position(p, h);
+                if (at_step) at_step(*this);
+            }
             const int most = boundary_only_ ? points_to_boundary : options_.max_points;
             if (static_cast<int>(points.size()) >= most)
                 return end(p, "after " + std::to_string(most) + " points; --points allows more", false);
@@ -1012,10 +1030,18 @@ private:
 /// Numbers the walks and curves of a run, so that those of an interrupted run are found again.
 class Journal {
 public:
-    explicit Journal(const BranchRecord* known) : known_(known) {}
+    explicit Journal(const BranchOptions& options) : known_(options.known), checkpoint_(options.checkpoint) {}
 
     void walk(Walk& walk, const OrbitPoint& from, const BranchPoint* first, bool collapse) {
         const std::size_t k = made_.walks.size();
+        if (checkpoint_)
+            walk.at_step = [this](const Walk& here) {
+                checkpoint_([&] {
+                    BranchRecord so_far = made_;
+                    so_far.walks.push_back(here.record_so_far());
+                    return completed(std::move(so_far));
+                });
+            };
         walk.go(from, first, collapse, known_ != nullptr && k < known_->walks.size() ? &known_->walks[k] : nullptr);
         if (walk.begun) made_.walks.push_back(walk.record());
     }
@@ -1024,21 +1050,20 @@ public:
         SpecialCurve found = known_ != nullptr && k < known_->curves.size() ? known_->curves[k] : compute();
         // A curve that an interrupt has cut is computed again.
         if (!(options.interrupted && options.interrupted())) made_.curves.push_back(found);
+        if (checkpoint_) checkpoint_([&] { return completed(made_); });
         return found;
     }
     /// What was computed. What the earlier run had computed and this one has not reached is kept.
-    BranchRecord take() {
-        if (known_ != nullptr) {
-            for (std::size_t k = made_.walks.size(); k < known_->walks.size(); ++k)
-                made_.walks.push_back(known_->walks[k]);
-            for (std::size_t k = made_.curves.size(); k < known_->curves.size(); ++k)
-                made_.curves.push_back(known_->curves[k]);
-        }
-        return std::move(made_);
-    }
+    BranchRecord take() { return completed(std::move(made_)); }
 
 private:
+    BranchRecord completed(BranchRecord record) const {
+        record.append_rest_of(known_);
+        return record;
+    }
+
     const BranchRecord* known_;
+    const Checkpoint& checkpoint_;
     BranchRecord made_;
 };
 
@@ -1247,7 +1272,10 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
         if (!options.period.empty())
             first.period = sensitivity::output_of(model, options.period, 0.0, model.q0, model.u0).value;
         if (options.search > 0) {
-            orbits = find_orbits(model, first, options.search);
+            SearchPlace place;
+            place.engine.threads = options.threads;
+            place.engine.interrupted = options.interrupted;
+            orbits = find_orbits(model, first, options.search, place);
             if (orbits.empty()) out.status = Status::no_orbit, out.failure = "none of the starts leads to an orbit";
         } else {
             orbits.push_back(find_orbit(model, first));
@@ -1258,7 +1286,7 @@ Branches continue_orbits(const model::Description& description, const BranchOpti
             }
         }
     }
-    Journal journal(options.known);
+    Journal journal(options);
     for (const Orbit& orbit : orbits) {
         if (options.interrupted && options.interrupted()) break;
         follow_orbit(description, options, model, orbit, out, journal);

@@ -18,6 +18,10 @@ namespace saltus::orbit {
 
 struct BranchRecord;
 
+/// Called again and again while a branch is followed, whenever a later run could continue from the record that the
+/// argument makes. The record is long; a caller that stores it asks for it from time to time only.
+using Checkpoint = std::function<void(const std::function<BranchRecord()>& record)>;
+
 /// Which branch of orbits or equilibria is followed.
 struct BranchOptions {
     std::string parameter;        ///< name of the varied parameter
@@ -27,6 +31,7 @@ struct BranchOptions {
     std::string period;           ///< excited models: period of the excitation, an expression of parameters
     Options orbit;                ///< how the first orbit is found; `period` in it is not read
     int search = 0;               ///< number of starts of the search for first orbits; 0: one search from the guess
+    int threads = 0;              ///< of the search; 0: one for each core
     double step = 0.02;           ///< largest step of the parameter, relative to the range, > 0
     int max_points = 1000;        ///< of one branch in one direction
     int doublings = 1;            ///< how often branches of doubled period are followed: 0 never, 2 also theirs
@@ -35,8 +40,9 @@ struct BranchOptions {
     std::string second;
     double second_from = 0.0, second_start = 0.0, second_to = 0.0;  ///< its range, and its value for the branch
     /// What an interrupted run with the same options had computed (Branches::record); null: nothing. The result is the
-    /// same as that of a run without interruption, to the bit. Equilibria ignore it. It must outlive the call.
+    /// same as that of a run without interruption, to the bit. It must outlive the call.
     const BranchRecord* known = nullptr;
+    Checkpoint checkpoint;  ///< may be empty
     std::function<bool()> interrupted;
     std::function<void(std::size_t points)> progress;  ///< called after each point
 };
@@ -99,6 +105,15 @@ struct StoredOrbit {
     std::vector<Vector> cuts;
 };
 
+/// An equilibrium of a branch as it is stored between two runs.
+struct StoredRest {
+    Vector z;  ///< positions, forces, parameter
+    Vector scale, tangent;
+    std::vector<char> closed;  ///< one flag for each contact
+    double determinant = 0.0;
+    std::vector<double> gaps, forces, growths;
+};
+
 /// One direction of a branch, as far as it was followed.
 struct WalkRecord {
     struct Doubling {
@@ -128,15 +143,25 @@ struct WalkRecord {
     bool failed = false, closed = false;
     // Not finished: where it goes on.
     StoredOrbit at;
+    std::optional<StoredRest> at_rest;  ///< equilibria: in the place of `at`
+    int changes = 0;                    ///< equilibria: of contacts without a point between them
     double step = 0.0;
     bool collapse = false;  ///< it ends where both halves of the orbit are equal
     std::vector<Passed> trail;
 };
 
-/// What an interrupted run has computed: walks along branches and curves over two parameters, in their order.
+/// What an interrupted run has computed: walks along branches and curves over two parameters, in their order. Branches
+/// of equilibria have two walks, downwards and upwards.
 struct BranchRecord {
     std::vector<WalkRecord> walks;  ///< all but the last one are finished
     std::vector<SpecialCurve> curves;
+
+    /// Adds what an earlier run had computed behind this record. `known` may be null.
+    void append_rest_of(const BranchRecord* known) {
+        if (known == nullptr) return;
+        for (std::size_t k = walks.size(); k < known->walks.size(); ++k) walks.push_back(known->walks[k]);
+        for (std::size_t k = curves.size(); k < known->curves.size(); ++k) curves.push_back(known->curves[k]);
+    }
 };
 
 struct Branches {
@@ -149,7 +174,7 @@ struct Branches {
     Status status = Status::converged;  ///< of the search for the first orbit
     bool equilibria = false;
     bool complete = false;  ///< false: interrupted
-    BranchRecord record;    ///< of orbits: what a later run continues from
+    BranchRecord record;    ///< what a later run continues from
 };
 
 /// Follows branches of periodic orbits over a parameter by pseudo-arclength continuation. Throws Error if the options

@@ -59,6 +59,7 @@ struct Rest {
 
     double parameter() const { return z(z.size() - 1); }
     double slope() const { return tangent(tangent.size() - 1); }
+    StoredRest stored() const { return {z, scale, tangent, closed, determinant, gaps, forces, growths}; }
 };
 
 class RestProblem {
@@ -105,6 +106,24 @@ public:
         }
         failure_ = "Newton's method does not converge";
         return std::nullopt;
+    }
+
+    /// The inverse of Rest::stored. Throws Error if it is of another model.
+    Rest restore(const StoredRest& s) const {
+        Rest r;
+        const bool fits = s.z.size() > 0 && s.scale.size() == s.z.size() && s.tangent.size() == s.z.size();
+        if (fits) r.model = model_at(s.z(s.z.size() - 1));
+        if (!fits || s.closed.size() != r.model->contacts.size() ||
+            s.z.size() != r.model->size() + static_cast<Eigen::Index>(rows_of(*r.model, s.closed).size()) + 1 ||
+            s.gaps.size() != s.closed.size() || s.forces.size() != s.closed.size())
+            throw Error("the stored equilibria do not fit the model", {"--resume", 0, 0});
+        r.z = s.z, r.scale = s.scale, r.tangent = s.tangent;
+        r.closed = s.closed;
+        r.determinant = s.determinant;
+        r.gaps = s.gaps, r.forces = s.forces, r.growths = s.growths;
+        stability::RestingModel resting(*r.model);
+        r.local = stability::local_stability(resting, r.closed, r.z.head(r.model->size()), 0);
+        return r;
     }
 
     Eigen::Index forces_of(const std::vector<char>& closed) const {
@@ -307,11 +326,26 @@ public:
     std::vector<SpecialPoint> special;
     std::string reason;
     bool failed = false, interrupted = false;
+    std::function<void(const RestWalk&)> at_step;  ///< called before each step
 
-    void go(Rest p) {
+    /// `known`: what an earlier run had computed of this walk; null: nothing.
+    void go(Rest p, const WalkRecord* known) {
         double h = equilibrium_first_step;
         int changes = 0;  // of contacts without a point between them
+        if (known != nullptr) {
+            points = known->points;
+            special = known->special;
+            reason = known->reason;
+            failed = known->failed;
+            if (known->finished) return;
+            if (!known->at_rest) throw Error("the stored points are not those of equilibria", {"--resume", 0, 0});
+            p = problem_.restore(*known->at_rest);
+            h = known->step;
+            changes = known->changes;
+        }
         while (true) {
+            last_ = {p, h, changes};
+            if (at_step) at_step(*this);
             if (options_.interrupted && options_.interrupted()) {
                 interrupted = true;
                 return end(p, "interrupted");
@@ -370,7 +404,38 @@ public:
         }
     }
 
+    /// What a later run needs to continue this walk, after it has ended.
+    WalkRecord record() const {
+        WalkRecord out = record_so_far();
+        if (interrupted) {
+            out.special.pop_back();  // the end that the interrupt made
+            return out;
+        }
+        out.at_rest.reset();
+        out.finished = true;
+        out.reason = reason;
+        out.failed = failed;
+        return out;
+    }
+    /// The same before a step.
+    WalkRecord record_so_far() const {
+        WalkRecord out;
+        out.points = points;
+        out.special = special;
+        out.at_rest = last_.point.stored();
+        out.step = last_.step;
+        out.changes = last_.changes;
+        return out;
+    }
+
 private:
+    /// Where the walk was before its present step.
+    struct Position {
+        Rest point;
+        double step = 0.0;
+        int changes = 0;
+    };
+
     static double force_size(const Rest& r) {
         double size = 0.0;
         for (const double f : r.forces) size = std::max(size, std::abs(f));
@@ -494,6 +559,7 @@ private:
 
     RestProblem& problem_;
     const BranchOptions& options_;
+    Position last_;
 };
 
 /// An equilibrium near a position: Newton's method; contacts that are violated are closed, contacts that pull are
@@ -582,14 +648,31 @@ Branches continue_equilibria(const model::Description& description, const Branch
     if (!first) {
         out.status = Status::no_orbit;
         out.failure = "no equilibrium without friction forces was found from the guess: " + problem.failure();
+        out.record.append_rest_of(options.known);
         return out;
     }
     Branch b;
     RestWalk down(problem, options), up(problem, options);
     Rest reversed = *first;
     reversed.tangent = -reversed.tangent;
-    if (options.start > options.from) down.go(reversed);
-    if (!down.interrupted && options.start < options.to) up.go(*first);
+    const auto follow = [&](RestWalk& walk, const Rest& from) {
+        std::vector<WalkRecord>& walks = out.record.walks;
+        const std::size_t k = walks.size();
+        if (options.checkpoint)
+            walk.at_step = [&](const RestWalk& here) {
+                options.checkpoint([&] {
+                    BranchRecord so_far = out.record;
+                    so_far.walks.push_back(here.record_so_far());
+                    so_far.append_rest_of(options.known);
+                    return so_far;
+                });
+            };
+        walk.go(from, options.known != nullptr && k < options.known->walks.size() ? &options.known->walks[k] : nullptr);
+        walks.push_back(walk.record());
+    };
+    if (options.start > options.from) follow(down, reversed);
+    if (!down.interrupted && options.start < options.to) follow(up, *first);
+    out.record.append_rest_of(options.known);
     const std::size_t below = down.points.size();
     b.points.assign(down.points.rbegin(), down.points.rend());
     b.points.push_back(described(*first));

@@ -10,7 +10,6 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/gauss.hpp"
 #include "saltus/base/text.hpp"
-#include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/integrate/course.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/event/repeated_runs.hpp"
@@ -58,6 +57,7 @@ struct Search {
     bool translations_hold = true;  ///< false: the derivatives of the motion contradict the translations
     Vector guess{};                 ///< state of the guess at t = 0, or on the section
     double guess_duration = 0.0;    ///< autonomous systems: the duration of the guess, in s
+    std::string rest{};             ///< where the motion from the guess comes to rest; empty: it does not
     std::optional<PhaseCondition>
         wanted{};                        ///< a section on which the orbit is to begin, if the search begins elsewhere
     Vector found_size{};                 ///< largest magnitudes of all components of the motion that was found
@@ -274,9 +274,12 @@ bool at_rest(const trajectory::Trajectory& motion) {
            (motion.events.empty() || motion.events.back().t < motion.end.t);
 }
 
+std::string why_it_rests(const Search& s, const trajectory::Trajectory& motion) {
+    return "the motion comes to rest before t = " + number_text(motion.end.t) + ", " + place_of(s.model, motion.end.q);
+}
+
 bool come_to_rest(Search& s, const trajectory::Trajectory& motion) {
-    return s.fail(Status::rests, "the motion comes to rest before t = " + number_text(motion.end.t) + ", " +
-                                     place_of(s.model, motion.end.q));
+    return s.fail(Status::rests, why_it_rests(s, motion));
 }
 
 /// Whether no component of a motion changes, compared with the motion before the search.
@@ -462,6 +465,7 @@ bool prepare_autonomous(Search& s, Returns returns) {
     const trajectory::Trajectory motion = s.map.motion(0.0, x, wait);
     if (motion.status != trajectory::Status::completed)
         return s.fail(Status::no_orbit, "the motion from the guess ended early: " + motion.reason);
+    if (at_rest(motion)) s.rest = why_it_rests(s, motion);
     if (s.options.section.empty()) return find_return(s, motion);
     s.section = section_modulo(s.model, s.options.section, s.translations);
     const auto needed = static_cast<std::size_t>(s.options.multiple) + 1;
@@ -900,7 +904,13 @@ Orbit find_orbit(const model::Model& model, const Options& options) {
             judge_stability(s);
             return std::move(s.orbit);
         }
-        return failed.status == Status::no_orbit && !s.violation.empty() ? std::move(s.inadmissible) : failed;
+        if (failed.status != Status::no_orbit) return failed;
+        if (!s.violation.empty()) return std::move(s.inadmissible);
+        if (!s.rest.empty()) {
+            failed.status = Status::rests;
+            failed.reason = s.rest;
+        }
+        return failed;
     }
     if (!options.period && !s.symmetry && options.multiple == 1) shorten(s);
     // Small multipliers are not accurate if the largest derivatives are large: parts know them better.
@@ -999,6 +1009,15 @@ void add_motion(const model::Model& model, const integrate::RecordedMotion& reco
             add(r, 1.0);
             out.elements[static_cast<std::size_t>(r.element)].impulse += r.N;
         }
+    for (const trajectory::Event& e : motion.events) {
+        if (e.kind != trajectory::EventKind::jump) continue;
+        auto jump = std::find_if(out.jumps.begin(), out.jumps.end(),
+                                 [&](const JumpAverage& known) { return known.name == e.note; });
+        if (jump == out.jumps.end()) jump = out.jumps.insert(jump, JumpAverage{e.note});
+        ++jump->count;
+        (e.energy_after < e.energy_before ? jump->dissipated : jump->supplied) +=
+            std::abs(e.energy_after - e.energy_before);
+    }
 }
 
 }  // namespace
@@ -1022,94 +1041,6 @@ Averages averages_of(const model::Model& model, const Options& options, const Or
         for (double& f : e.friction) f = out.forces_known ? f / duration : 0.0;
     }
     return out;
-}
-
-namespace {
-
-/// Number k of the van der Corput sequence in a base, in (0, 1).
-double spread(int k, int base) {
-    double value = 0.0, digit = 1.0 / base;
-    for (; k > 0; k /= base, digit /= base) value += digit * (k % base);
-    return value;
-}
-
-/// The k-th prime number, for independent sequences of the components.
-int prime(int k) {
-    int p = 2;
-    for (int found = 0;; ++p) {
-        bool divided = false;
-        for (int d = 2; d * d <= p && !divided; ++d) divided = p % d == 0;
-        if (!divided && found++ == k) return p;
-    }
-}
-
-/// Whether two orbits are the same motion, perhaps with another start: equal periods, multipliers, numbers of events
-/// and ranges of all components. Ranges are sampled, and agree less well than the rest.
-bool same(const Orbit& a, const Orbit& b, const Translations& translations) {
-    constexpr double equal = 1e-6, equal_range = 1e-2;
-    if (std::abs(a.period - b.period) > equal * a.period || a.motion.events.size() != b.motion.events.size())
-        return false;
-    for (std::size_t k = 0; k < a.multipliers.size() && k < b.multipliers.size(); ++k)
-        if (std::abs(std::abs(a.multipliers[k]) - std::abs(b.multipliers[k])) >
-            equal * (1.0 + std::abs(a.multipliers[0])))
-            return false;
-    auto [low, high] = range_of(a.motion);
-    auto [other_low, other_high] = range_of(b.motion);
-    const Vector size = sizes(a.motion) * equal_range;
-    // Of positions that a translation moves, the widths of the ranges are compared.
-    for (Eigen::Index i = 0; i < translations.directions.rows(); ++i)
-        if ((translations.directions.row(i).array() != 0.0).any() ||
-            (translations.lattice.row(i).array() != 0.0).any()) {
-            high(i) -= low(i), other_high(i) -= other_low(i);
-            low(i) = other_low(i) = 0.0;
-        }
-    return ((low - other_low).cwiseAbs().array() <= size.array()).all() &&
-           ((high - other_high).cwiseAbs().array() <= size.array()).all();
-}
-
-}  // namespace
-
-std::vector<Orbit> find_orbits(const model::Model& model, const Options& options, int count) {
-    const ReturnMap map(model, options.method, options.interrupted);
-    const trajectory::State start = options.guess.value_or(trajectory::State{0.0, model.q0, model.u0});
-    const double wait = options.settle > 0.0 ? options.settle
-                        : options.period     ? 10.0 * *options.period * options.multiple
-                                             : model.settings->simulate.t_end.value_or(1.0);
-    const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
-    const auto range = range_of(visit);
-    const Vector &low = range.first, &high = range.second;
-    // Starts are independent; which of two equal orbits is listed is decided by their order.
-    std::vector<std::optional<Orbit>> found(static_cast<std::size_t>(std::max(0, count)));
-    ensemble::Options many;
-    many.threads = options.threads;
-    many.interrupted = options.interrupted;
-    ensemble::parallel_for(
-        found.size(),
-        [&](std::size_t number) {
-            const int k = static_cast<int>(number) + 1;
-            Vector x(low.size());
-            for (Eigen::Index i = 0; i < x.size(); ++i)
-                x(i) = low(i) + (high(i) - low(i)) * spread(k, prime(static_cast<int>(i)));
-            Options from_here = options;
-            from_here.guess = state_of(0.0, x);
-            from_here.settle = 0.0;
-            from_here.search_time = wait;
-            try {
-                Orbit orbit = find_orbit(model, from_here);
-                if (orbit.converged()) found[number] = std::move(orbit);
-            } catch (const Error&) {  // a start that penetrates an obstacle
-            }
-        },
-        many);
-    const Translations translations = translations_of(model);
-    std::vector<Orbit> orbits;
-    for (std::optional<Orbit>& orbit : found)
-        if (orbit &&
-            std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit, translations); }))
-            orbits.push_back(std::move(*orbit));
-    std::stable_sort(orbits.begin(), orbits.end(),
-                     [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });
-    return orbits;
 }
 
 }  // namespace saltus::orbit

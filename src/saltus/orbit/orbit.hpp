@@ -30,7 +30,6 @@ struct Options {
     double search_time = 0.0;  ///< autonomous systems: how long a return is waited for, in s; 0: as long as `settle`
     integrate::EventDriven method = accurate();
     int max_iterations = 30;  ///< of Newton's method
-    int threads = 0;          ///< of find_orbits; 0: one for each core
     std::function<bool()> interrupted;
 
     /// Tolerances at which multipliers have about ten digits.
@@ -67,10 +66,19 @@ struct ElementAverage {
     double impulse = 0.0;  ///< Σ Λ_N of all impacts, in N s
 };
 
+/// What one jump of the model does in one period.
+struct JumpAverage {
+    std::string name;
+    int count = 0;            ///< how often it happens
+    double dissipated = 0.0;  ///< energy that it takes out, in J
+    double supplied = 0.0;    ///< energy that it brings in, in J
+};
+
 /// Averages and energies of one period.
 struct Averages {
     trajectory::LyapunovBalance energy;    ///< balance of T + U
     std::vector<ElementAverage> elements;  ///< in the order of Trajectory::elements
+    std::vector<JumpAverage> jumps;        ///< those that happen, in the order of their first time
     bool forces_known = false;             ///< false: the modes of the motion are not known; all mean forces are 0
 };
 
@@ -128,10 +136,5 @@ Orbit find_orbit(const model::Model& model, const Options& options);
 
 /// The averages of an orbit that was found. One period is simulated once more.
 Averages averages_of(const model::Model& model, const Options& options, const Orbit& orbit);
-
-/// Orbits from `count` starts that fill the box of the states that a motion visits, evenly and always in the same
-/// order. Equal orbits are listed once, those with the least energy first. The list does not depend on the number of
-/// threads.
-std::vector<Orbit> find_orbits(const model::Model& model, const Options& options, int count);
 
 }  // namespace saltus::orbit

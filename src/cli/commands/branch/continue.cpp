@@ -2,8 +2,11 @@
 #include "cli/commands/branch/continue.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/interrupt.hpp"
@@ -104,6 +107,7 @@ orbit::BranchOptions branch_options(const ContinueCommand& c, const io::LoadedMo
     options.period = c.orbit.period;
     if (c.orbit.search < 0) throw Error("the number of starts is negative", {"--search", 0, 0});
     options.search = c.orbit.search;
+    options.threads = c.orbit.common.threads;
     options.step = positive("--step", c.step);
     if (c.points < 1)
         throw Error("points is " + std::to_string(c.points) + ", it must be at least 1", {"--points", 0, 0});
@@ -132,6 +136,9 @@ bool wants_equilibria(const ContinueCommand& c, const model::Model& m) {
 orbit::BranchRecord earlier_record(const ContinueCommand& c, const std::string& identity) {
     const std::string& folder = c.orbit.common.out;
     if (folder.empty()) throw Error("needs the result folder of the interrupted run", {"--resume", 0, 0}, "give --out");
+    // A run that was killed leaves its checkpoint, which is newer than the state that it began with.
+    if (std::optional<orbit::BranchRecord> killed = io::read_branch_checkpoint(folder, identity))
+        return std::move(*killed);
     const std::string path = folder + "/" + io::branch_record_name;
     const std::optional<std::string> text = io::read_result(folder, io::branch_record_name);
     if (!text)
@@ -139,6 +146,30 @@ orbit::BranchRecord earlier_record(const ContinueCommand& c, const std::string& 
                     "run the command without --resume");
     return io::read_branch_record(*text, identity, path);
 }
+
+/// Stores the record of a run from time to time.
+class Checkpoints {
+public:
+    Checkpoints(std::string folder, std::string identity)
+        : folder_(std::move(folder)), identity_(std::move(identity)) {}
+
+    void offer(const std::function<orbit::BranchRecord()>& record) {
+        const Clock::time_point begin = Clock::now();
+        if (begin < next_) return;
+        io::write_branch_checkpoint(folder_, record(), identity_);
+        const Clock::time_point end = Clock::now();
+        next_ = end + std::max<Clock::duration>(shortest_pause, work_per_cost * (end - begin));
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds shortest_pause{500};
+    /// Storing takes at most one part in so many of the time of a run.
+    static constexpr int work_per_cost = 20;
+
+    const std::string folder_, identity_;
+    Clock::time_point next_ = Clock::now() + shortest_pause;
+};
 
 int code_of(const orbit::Branches& b, bool cut_short) {
     if (cut_short || !b.complete) return interrupted;
@@ -160,6 +191,12 @@ int continuation(const ContinueCommand& c) {
     const orbit::BranchRecord known = c.resume ? earlier_record(c, identity) : orbit::BranchRecord{};
     if (c.resume) options.known = &known;
     const auto out = open_results(common, "continue", {common.model});
+    std::optional<Checkpoints> checkpoints;
+    if (out) {
+        if (!c.resume) io::remove_branch_checkpoint(common.out);
+        checkpoints.emplace(common.out, identity);
+        options.checkpoint = [&](const std::function<orbit::BranchRecord()>& record) { checkpoints->offer(record); };
+    }
     listen_for_interrupts();
     Progress progress(0.0, options.max_points, !common.quiet);
     options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
@@ -183,6 +220,7 @@ int continuation(const ContinueCommand& c) {
                      folder.add(io::branch_record_name, io::branch_record_text(report.result.record, identity));
              },
              json, [&] { return io::branch_text(report); }});
+    if (out) io::remove_branch_checkpoint(common.out);  // the files that were just written have all of it
     return code_of(report.result, cut_short);
 }
 

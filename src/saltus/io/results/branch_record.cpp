@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/io/results/branch_record.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/fnv1a.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/io/results/files.hpp"
 
 namespace saltus::io {
 
@@ -136,6 +143,23 @@ orbit::StoredOrbit read_orbit(const Json& j) {
             read_list(j.at("cuts"), [](const Json& x) { return read_vector(x); })};
 }
 
+Json to_json(const orbit::StoredRest& r) {
+    return {{"z", numbers_of(r.z)},
+            {"scale", numbers_of(r.scale)},
+            {"tangent", numbers_of(r.tangent)},
+            {"closed", r.closed},
+            {"determinant", exact(r.determinant)},
+            {"gaps", numbers_of(r.gaps)},
+            {"forces", numbers_of(r.forces)},
+            {"growths", numbers_of(r.growths)}};
+}
+orbit::StoredRest read_rest(const Json& j) {
+    return {read_vector(j.at("z")),           read_vector(j.at("scale")),
+            read_vector(j.at("tangent")),     j.at("closed").get<std::vector<char>>(),
+            read_number(j.at("determinant")), read_numbers(j.at("gaps")),
+            read_numbers(j.at("forces")),     read_numbers(j.at("growths"))};
+}
+
 Json to_json(const orbit::SpecialPoint& s) {
     return {{"kind", s.kind}, {"error", exact(s.error)}, {"at", to_json(s.at)}, {"index", s.index},
             {"text", s.text}, {"before", s.before},      {"after", s.after}};
@@ -164,8 +188,13 @@ Json to_json(const orbit::WalkRecord& w) {
         j.update(Json{{"reason", w.reason}, {"failed", w.failed}, {"closed", w.closed}});
         return j;
     }
-    j["at"] = to_json(w.at);
     j["step"] = exact(w.step);
+    if (w.at_rest) {
+        j["at_rest"] = to_json(*w.at_rest);
+        j["changes"] = w.changes;
+        return j;
+    }
+    j["at"] = to_json(w.at);
     j["collapse"] = w.collapse;
     j["trail"] = list_of(w.trail, [](const orbit::WalkRecord::Passed& p) {
         return Json{exact(p.t), numbers_of(p.z), exact(p.impulse), exact(p.interval)};
@@ -192,8 +221,13 @@ orbit::WalkRecord read_walk(const Json& j) {
         w.closed = j.at("closed").get<bool>();
         return w;
     }
-    w.at = read_orbit(j.at("at"));
     w.step = read_number(j.at("step"));
+    if (j.contains("at_rest")) {
+        w.at_rest = read_rest(j.at("at_rest"));
+        w.changes = j.at("changes").get<int>();
+        return w;
+    }
+    w.at = read_orbit(j.at("at"));
     w.collapse = j.at("collapse").get<bool>();
     w.trail = read_list(j.at("trail"), [](const Json& p) {
         return orbit::WalkRecord::Passed{read_number(p.at(0)), read_vector(p.at(1)), read_number(p.at(2)),
@@ -217,7 +251,7 @@ orbit::SpecialCurve read_curve(const Json& j) {
 
 std::string branch_record_text(const orbit::BranchRecord& record, const std::string& identity) {
     const Json j{{"format", "saltus continue state"},
-                 {"layout", 1},
+                 {"layout", 2},
                  {"identity", identity},
                  {"walks", list_of(record.walks, [](const orbit::WalkRecord& w) { return to_json(w); })},
                  {"curves", list_of(record.curves, [](const orbit::SpecialCurve& c) { return to_json(c); })}};
@@ -234,6 +268,40 @@ orbit::BranchRecord read_branch_record(const std::string& text, const std::strin
     } catch (const Json::exception& e) {
         throw Error("is incomplete or damaged: " + json::reason(e), {path, 0, 0}, "run the command without --resume");
     }
+}
+
+namespace {
+
+constexpr const char* checkpoint_name = "continue.checkpoint";
+
+std::string checkpoint_path(const std::string& folder) {
+    return (std::filesystem::path(folder) / checkpoint_name).string();
+}
+/// The line under a record, by which a damaged file is noticed.
+std::string sum_line(std::string_view text) { return fmt::format("{:016x}\n", fnv1a(text)); }
+
+}  // namespace
+
+void write_branch_checkpoint(const std::string& folder, const orbit::BranchRecord& record,
+                             const std::string& identity) {
+    const std::string text = branch_record_text(record, identity);
+    write_file(folder, checkpoint_name, text + sum_line(text));
+}
+
+std::optional<orbit::BranchRecord> read_branch_checkpoint(const std::string& folder, const std::string& identity) {
+    const std::string path = checkpoint_path(folder);
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    const std::string all(std::istreambuf_iterator<char>(file), {});
+    const std::size_t end = all.find('\n') + 1;  // a record is one line
+    if (all.substr(end) != sum_line(std::string_view(all).substr(0, end)))
+        throw Error("is damaged: its checksum is wrong", {path, 0, 0}, "run the command without --resume");
+    return read_branch_record(all.substr(0, end), identity, path);
+}
+
+void remove_branch_checkpoint(const std::string& folder) {
+    std::error_code error;
+    std::filesystem::remove(checkpoint_path(folder), error);
 }
 
 }  // namespace saltus::io

@@ -57,6 +57,11 @@ Json averages(const orbit::Orbit& o) {
             j["impulse"] = number(e.impulse);
             elements[e.name] = std::move(j);
         }
+        for (const orbit::JumpAverage& jump : o.averages->jumps) {
+            const std::string name = elements.contains(jump.name) ? "jump " + jump.name : jump.name;
+            elements[name] = {
+                {"dissipated", number(jump.dissipated)}, {"supplied", number(jump.supplied)}, {"count", jump.count}};
+        }
     }
     return {
         {"energy", energy}, {"impulses", impulse}, {"forces", forces}, {"elements", elements}, {"impacts", impacts}};
@@ -161,6 +166,10 @@ std::string one_orbit(const orbit::Orbit& o) {
             line(e.name, e.dissipated, e.supplied);
             if (o.averages->forces_known && e.kind != trajectory::ElementKind::slider)
                 text += fmt::format(" mean force {:.6g}", e.force);
+            text += "\n";
+        }
+        for (const orbit::JumpAverage& jump : o.averages->jumps) {
+            line(jump.name, jump.dissipated, jump.supplied);
             text += "\n";
         }
     }

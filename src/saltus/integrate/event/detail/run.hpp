@@ -185,6 +185,7 @@ private:
     bool find_near_event();
     SeriesStep series_step(Advance& advance);
     double behind(const SwitchCrossing& crossing) const;
+    bool passes_a_tip(const SwitchCrossing& crossing);
     std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;
     /// How a zero on a step needs to be treated.
     enum class Zero {

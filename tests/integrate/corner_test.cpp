@@ -243,6 +243,26 @@ TEST(CornerOfAnObstacle, ATipThatIsMissedIsNotTouched) {
     }
 }
 
+// A body flies past a thin bump of the height 1.1 while it rises: at x = 16.5, where the bump is, y = 0.9 + 0.4 t = 1.1
+// − ε. Near the bump the other curve is 1e-27. Where the bump begins it exceeds this curve at once, although both are
+// zero to rounding, and on a long step the coefficients of the bump hide that it does.
+TEST(CornerOfAnObstacle, AThinBumpBesideASteepCurveIsStruck) {
+    for (const double depth : {1e-3, 1e-2, 0.1}) {
+        const model::Model m = model_of(
+            "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"0\"\n[[contact]]\nname = \"bump\"\n"
+            "gN = \"y - max(1.1*max(0, 1 - ((x - 16.5)/5e-05)^2)^2, 3.45/cosh((x - 56)/0.638))\"\neN = 0.5\n"
+            "[initial]\nq = { y = " +
+            number_text(0.9 - depth) + " }\nu = { x = 33, y = 0.4 }\n");
+        const Trajectory motion = run(m, 0.7, true);
+        EXPECT_EQ(motion.status, Status::completed) << motion.reason;
+        ASSERT_EQ(motion.events.size(), 1U) << depth;
+        EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+        // The gap is zero where 1.1 (1 − z²)² = 1.1 − depth, up to the rise of y over the bump.
+        const double z = -std::sqrt(1.0 - std::sqrt(1.0 - depth / 1.1));
+        EXPECT_NEAR(motion.events[0].t, (16.5 + 5e-5 * z) / 33.0, 2e-9) << depth;
+    }
+}
+
 TEST(AccumulationOfLiftOffs, IsFollowedToItsLimitAndPassed) {
     const model::Model m = model_of(
         "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nf = { y = \"-1 - 3*sin(log(abs(1 - t))*20)\" }\n[[contact]]\nname = "

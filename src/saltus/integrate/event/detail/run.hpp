@@ -184,6 +184,7 @@ private:
     void learn_from_step(double h, int last);
     bool find_near_event();
     SeriesStep series_step(Advance& advance);
+    std::optional<SwitchCrossing> nearest_switch(double& h);
     double behind(const SwitchCrossing& crossing) const;
     bool passes_a_tip(const SwitchCrossing& crossing);
     std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;

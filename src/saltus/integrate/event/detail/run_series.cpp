@@ -286,8 +286,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (!(t_ + h > t_)) return SeriesStep::impossible;
     }
     std::optional<SwitchCrossing> crossing;
-    if (series_.switch_count() > 0)
-        crossing = search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
+    if (series_.switch_count() > 0) crossing = nearest_switch(h);
     const double before_switch = crossing ? crossing->tau : h;
     if (t_ + before_switch > t_) {
         // A quantity that has its zero where an expression switches crosses it a little later. A zero at the end of the
@@ -353,6 +352,20 @@ std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher
         }
     }
     return first;
+}
+
+/// The first zero of a switching function on the step h, which may be shortened. Rounding errors of a long step can
+/// hide the sign of a function that starts at zero: a narrow bump (1 − z²)² in a formula has coefficients far larger
+/// than itself there. So an early zero is searched again on a shorter step, which may show others before it.
+std::optional<EventRun::SwitchCrossing> EventRun::nearest_switch(double& h) {
+    const double sharp = Thresholds::sharp_event * std::max(1.0, std::abs(t_));
+    const auto first = [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); };
+    std::optional<SwitchCrossing> crossing = search(h, first);
+    while (crossing && crossing->tau > sharp && crossing->tau < Thresholds::early_zero * h) {
+        h = 2.0 * crossing->tau;
+        crossing = search(h, first);
+    }
+    return crossing;
 }
 
 /// Whether all events that were found are gaps that close only beyond a switch, on the branch that ends there: the gap

@@ -700,25 +700,36 @@ double Watcher::estimate(const ModeSeries& series) {
     double first = std::numeric_limits<double>::infinity();
     // A quantity that starts at zero up to its noise, or below, is divided by the time. One that only counts as
     // starting at zero (starts_at_zero) may be as far from it as its whole motion.
-    const auto divided = [&](std::size_t watch, std::size_t i) {
-        const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
+    const auto divided = [&](std::size_t watch, std::span<const double> c) {
         return c[0] <= zero_[watch] && c.size() > 1 ? c.subspan(1) : c;
+    };
+    // Some quantities are series of the motion themselves and need no copy.
+    const auto own_series = [&](const Watch& w) -> std::span<const double> {
+        using What = Watch::What;
+        if (w.what == What::gap) return series.position(d_.elements()[ix(w.element)].rows.normal);
+        if (w.what == What::force) return series.reaction(d_.elements()[ix(w.element)].rows.normal);
+        return {};
     };
     constexpr int of_parabola = 4;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
-        const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0, of_parabola);
+        const std::span<const double> own = own_series(watches_[k]);
+        const std::size_t count =
+            own.empty() ? polynomials(series, watches_[k], zero_[k], 1.0, of_parabola) : std::size_t{1};
+        const auto quantity = [&](std::size_t i) {
+            return divided(k, own.empty() ? std::span<const double>(polynomials_[i].c, ix(polynomials_[i].size)) : own);
+        };
         double parabola[2] = {};
         bool near = false;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::span<const double> c = divided(k, i);
+            const std::span<const double> c = quantity(i);
             const auto term = [&](std::size_t j) { return j < c.size() ? c[j] : 0.0; };
             parabola[i] = first_zero_of_parabola(term(0), term(1), term(2));
             near = near || parabola[i] < 2.0 * first;
         }
         if (!near) continue;
-        polynomials(series, watches_[k], zero_[k], 1.0);
+        if (own.empty()) polynomials(series, watches_[k], zero_[k], 1.0);
         for (std::size_t i = 0; i < count; ++i) {
-            const std::span<const double> c = divided(k, i);
+            const std::span<const double> c = quantity(i);
             double tau = parabola[i];
             if (!(tau < 2.0 * first)) continue;
             // One step of Newton's method with all terms.

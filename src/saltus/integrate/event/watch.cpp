@@ -696,6 +696,17 @@ void Watcher::restore_zeros() {
     for (std::size_t k = 0; k < watches_.size(); ++k) watches_[k].starts_at_zero = remembered_zeros_[k] != 0;
 }
 
+namespace {
+
+/// The series of a quantity that is a series of the motion itself and needs no copy; otherwise empty.
+std::span<const double> own_series(const Dynamics& d, const ModeSeries& series, const Watch& w) {
+    if (w.what == Watch::What::gap) return series.position(d.elements()[ix(w.element)].rows.normal);
+    if (w.what == Watch::What::force) return series.reaction(d.elements()[ix(w.element)].rows.normal);
+    return {};
+}
+
+}  // namespace
+
 double Watcher::estimate(const ModeSeries& series) {
     double first = std::numeric_limits<double>::infinity();
     // A quantity that starts at zero up to its noise, or below, is divided by the time. One that only counts as
@@ -703,16 +714,9 @@ double Watcher::estimate(const ModeSeries& series) {
     const auto divided = [&](std::size_t watch, std::span<const double> c) {
         return c[0] <= zero_[watch] && c.size() > 1 ? c.subspan(1) : c;
     };
-    // Some quantities are series of the motion themselves and need no copy.
-    const auto own_series = [&](const Watch& w) -> std::span<const double> {
-        using What = Watch::What;
-        if (w.what == What::gap) return series.position(d_.elements()[ix(w.element)].rows.normal);
-        if (w.what == What::force) return series.reaction(d_.elements()[ix(w.element)].rows.normal);
-        return {};
-    };
     constexpr int of_parabola = 4;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
-        const std::span<const double> own = own_series(watches_[k]);
+        const std::span<const double> own = own_series(d_, series, watches_[k]);
         const std::size_t count =
             own.empty() ? polynomials(series, watches_[k], zero_[k], 1.0, of_parabola) : std::size_t{1};
         const auto quantity = [&](std::size_t i) {
@@ -750,6 +754,10 @@ bool Watcher::others_are_positive(const ModeSeries& series, std::span<const Foun
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         if (std::any_of(found.begin(), found.end(), [&](const Found& f) { return f.watch == static_cast<int>(k); }))
             continue;
+        if (const std::span<const double> own = own_series(d_, series, watches_[k]); !own.empty()) {
+            if (!(ode::polynomial(own, tau) > zero_[k]) && !(ode::polynomial(own, h) > zero_[k])) return false;
+            continue;
+        }
         const std::size_t count = polynomials(series, watches_[k], zero_[k], h);
         for (std::size_t i = 0; i < count; ++i) {
             const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));

@@ -400,6 +400,7 @@ private:
     ode::StepStatus step_status_{};           // of the last step
     SystemMode& known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates& candidates_;             // of the change of mode in progress
+    SystemMode& turned_;                 // of choose
     std::vector<double>& state_inside_;  // of measure_series and measure_dense
     std::vector<char>& watched_;         // of begin_series
     model::Energy end_energy_;           // of the state at the event that ended the last arc, if it is known

@@ -214,6 +214,55 @@ TEST(CornerOfAValley, ABodyThatComesToTheBottomStaysThere) {
 
 // The force −1 − 3 sin(20 log(1 − t)) repeats itself if 1 − t shrinks by exp(−2π/20), and so do lift-offs and impacts:
 // their times accumulate at t = 1.
+// A body without forces passes a thin obstacle in the shape of a tent, whose sides are steep: near the tip the gap
+// changes by 3·10⁵ m in a second. On the branch before the tip it would be zero a moment later.
+TEST(CornerOfAnObstacle, ATipThatIsMissedIsNotTouched) {
+    const double speed = 5.1650727187253418, tip = 5.4081610847864399, half_width = 1.5731964951950178e-05;
+    const auto motion_at = [](double height) {
+        const model::Model m = model_of(
+            "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"0\"\n[[contact]]\nname = \"tent\"\n"
+            "gN = \"y + min(1, abs((x - 5.4081610847864399)/1.5731964951950178e-05))\"\neN = 0.5\n"
+            "[initial]\nq = { y = " +
+            number_text(height) + " }\nu = { x = 5.1650727187253418 }\n");
+        return run(m, 2.0, true);
+    };
+    for (const double margin : {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-5, 1e-3}) {
+        const Trajectory motion = motion_at(margin);
+        EXPECT_EQ(motion.status, Status::completed) << margin << ' ' << motion.inaccuracy.what;
+        EXPECT_TRUE(motion.events.empty()) << margin;
+        EXPECT_NEAR(motion.end.q[0], 2.0 * speed, 1e-12) << margin;
+        EXPECT_EQ(motion.end.u[0], speed) << margin;
+    }
+    for (const double depth : {1e-8, 1e-6, 1e-3}) {
+        const Trajectory motion = motion_at(-depth);
+        ASSERT_EQ(motion.status, Status::completed) << depth;
+        ASSERT_EQ(motion.events.size(), 1U) << depth;
+        EXPECT_EQ(motion.events[0].kind, EventKind::impact) << depth;
+        EXPECT_NEAR(motion.events[0].t, (tip - depth * half_width) / speed, 1e-14) << depth;
+        EXPECT_LT(motion.end.u[0], 0.0) << depth << ", it is thrown back";
+    }
+}
+
+// A body flies past a thin bump of the height 1.1 while it rises: at x = 16.5, where the bump is, y = 0.9 + 0.4 t = 1.1
+// − ε. Near the bump the other curve is 1e-27. Where the bump begins it exceeds this curve at once, although both are
+// zero to rounding, and on a long step the coefficients of the bump hide that it does.
+TEST(CornerOfAnObstacle, AThinBumpBesideASteepCurveIsStruck) {
+    for (const double depth : {1e-3, 1e-2, 0.1}) {
+        const model::Model m = model_of(
+            "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"0\"\n[[contact]]\nname = \"bump\"\n"
+            "gN = \"y - max(1.1*max(0, 1 - ((x - 16.5)/5e-05)^2)^2, 3.45/cosh((x - 56)/0.638))\"\neN = 0.5\n"
+            "[initial]\nq = { y = " +
+            number_text(0.9 - depth) + " }\nu = { x = 33, y = 0.4 }\n");
+        const Trajectory motion = run(m, 0.7, true);
+        EXPECT_EQ(motion.status, Status::completed) << motion.reason;
+        ASSERT_EQ(motion.events.size(), 1U) << depth;
+        EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+        // The gap is zero where 1.1 (1 − z²)² = 1.1 − depth, up to the rise of y over the bump.
+        const double z = -std::sqrt(1.0 - std::sqrt(1.0 - depth / 1.1));
+        EXPECT_NEAR(motion.events[0].t, (16.5 + 5e-5 * z) / 33.0, 2e-9) << depth;
+    }
+}
+
 TEST(AccumulationOfLiftOffs, IsFollowedToItsLimitAndPassed) {
     const model::Model m = model_of(
         "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nf = { y = \"-1 - 3*sin(log(abs(1 - t))*20)\" }\n[[contact]]\nname = "

@@ -47,4 +47,10 @@ double product_tail(const double* size, int last_a, const double* sum, int last_
                               : narrow_sizes::product_tail(size, last_a, sum, last_b, N);
 }
 
+void add_products(std::span<const SeriesProduct> products, const double* unknowns, std::size_t stride, int from,
+                  int until, int first, double* sums) {
+    const auto add = has_wide_registers ? wide_sizes::add_products : narrow_sizes::add_products;
+    add(products.data(), products.data() + products.size(), unknowns, stride, from, until, first, sums);
+}
+
 }  // namespace saltus::expr

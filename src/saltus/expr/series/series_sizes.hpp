@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <span>
 
-// Sizes of truncated series on a step 0 <= τ <= h. All arrays are indexed by the order; `power` has h^k.
+// Sizes of truncated series on a step 0 <= τ <= h, and sums of products of series. All arrays are indexed by the order;
+// `power` has h^k.
 
 namespace saltus::expr {
 
@@ -19,6 +22,22 @@ double term_sums(const double* c, int last, const double* power, double* sum);
 ///     Σ_(i+j>N) |a_i b_j| h^(i+j) = Σ_i |a_i| h^i Σ_(j>N−i) |b_j| h^j.
 /// `size` are the term_sizes of a up to its order last_a <= N + 1, `sum` the term_sums of b up to last_b <= N.
 double product_tail(const double* size, int last_a, const double* sum, int last_b, int N);
+
+/// One product in a linear equation whose coefficients are series: that of `series` with the unknown `column`, in the
+/// equation `row`.
+struct SeriesProduct {
+    std::size_t row, column;
+    const double* series;
+};
+
+/// Sums of products of known series c with unknowns x, which become known order by order. Four orders, from `first` on,
+/// are summed side by side. Adds to them what the orders from <= j < until <= first + 3 of the unknowns contribute: to
+/// sums[4 row + m], m = 0 … 3, for each product
+///     Σ_(j=from..until−1) c_(first+m−j) x_j.
+/// Order j of an unknown is unknowns[stride · column + j]. Sums of orders below j become useless, because coefficients
+/// of negative orders are read, up to three: they must be readable. So must those up to the order first + 3 − from.
+void add_products(std::span<const SeriesProduct> products, const double* unknowns, std::size_t stride, int from,
+                  int until, int first, double* sums);
 
 /// A lower and an upper bound.
 struct SeriesRange {

@@ -696,29 +696,44 @@ void Watcher::restore_zeros() {
     for (std::size_t k = 0; k < watches_.size(); ++k) watches_[k].starts_at_zero = remembered_zeros_[k] != 0;
 }
 
+namespace {
+
+/// The series of a quantity that is a series of the motion itself and needs no copy; otherwise empty.
+std::span<const double> own_series(const Dynamics& d, const ModeSeries& series, const Watch& w) {
+    if (w.what == Watch::What::gap) return series.position(d.elements()[ix(w.element)].rows.normal);
+    if (w.what == Watch::What::force) return series.reaction(d.elements()[ix(w.element)].rows.normal);
+    return {};
+}
+
+}  // namespace
+
 double Watcher::estimate(const ModeSeries& series) {
     double first = std::numeric_limits<double>::infinity();
     // A quantity that starts at zero up to its noise, or below, is divided by the time. One that only counts as
     // starting at zero (starts_at_zero) may be as far from it as its whole motion.
-    const auto divided = [&](std::size_t watch, std::size_t i) {
-        const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));
+    const auto divided = [&](std::size_t watch, std::span<const double> c) {
         return c[0] <= zero_[watch] && c.size() > 1 ? c.subspan(1) : c;
     };
     constexpr int of_parabola = 4;
     for (std::size_t k = 0; k < watches_.size(); ++k) {
-        const std::size_t count = polynomials(series, watches_[k], zero_[k], 1.0, of_parabola);
+        const std::span<const double> own = own_series(d_, series, watches_[k]);
+        const std::size_t count =
+            own.empty() ? polynomials(series, watches_[k], zero_[k], 1.0, of_parabola) : std::size_t{1};
+        const auto quantity = [&](std::size_t i) {
+            return divided(k, own.empty() ? std::span<const double>(polynomials_[i].c, ix(polynomials_[i].size)) : own);
+        };
         double parabola[2] = {};
         bool near = false;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::span<const double> c = divided(k, i);
+            const std::span<const double> c = quantity(i);
             const auto term = [&](std::size_t j) { return j < c.size() ? c[j] : 0.0; };
             parabola[i] = first_zero_of_parabola(term(0), term(1), term(2));
             near = near || parabola[i] < 2.0 * first;
         }
         if (!near) continue;
-        polynomials(series, watches_[k], zero_[k], 1.0);
+        if (own.empty()) polynomials(series, watches_[k], zero_[k], 1.0);
         for (std::size_t i = 0; i < count; ++i) {
-            const std::span<const double> c = divided(k, i);
+            const std::span<const double> c = quantity(i);
             double tau = parabola[i];
             if (!(tau < 2.0 * first)) continue;
             // One step of Newton's method with all terms.
@@ -739,6 +754,10 @@ bool Watcher::others_are_positive(const ModeSeries& series, std::span<const Foun
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         if (std::any_of(found.begin(), found.end(), [&](const Found& f) { return f.watch == static_cast<int>(k); }))
             continue;
+        if (const std::span<const double> own = own_series(d_, series, watches_[k]); !own.empty()) {
+            if (!(ode::polynomial(own, tau) > zero_[k]) && !(ode::polynomial(own, h) > zero_[k])) return false;
+            continue;
+        }
         const std::size_t count = polynomials(series, watches_[k], zero_[k], h);
         for (std::size_t i = 0; i < count; ++i) {
             const std::span<const double> c(polynomials_[i].c, ix(polynomials_[i].size));

@@ -109,6 +109,7 @@ EventRun::EventRun(const model::Mechanics& model, const RunSettings& settings, c
       found_(tools.memory.found),
       known_(tools.memory.known),
       candidates_(tools.memory.candidates),
+      turned_(tools.memory.turned),
       state_inside_(tools.memory.state_inside),
       watched_(tools.memory.watched),
       earlier_(earlier),

@@ -184,7 +184,9 @@ private:
     void learn_from_step(double h, int last);
     bool find_near_event();
     SeriesStep series_step(Advance& advance);
+    std::optional<SwitchCrossing> nearest_switch(double& h);
     double behind(const SwitchCrossing& crossing) const;
+    bool passes_a_tip(const SwitchCrossing& crossing);
     std::optional<SwitchCrossing> first_switch(double h, Watcher::Touches touches) const;
     /// How a zero on a step needs to be treated.
     enum class Zero {
@@ -398,6 +400,7 @@ private:
     ode::StepStatus step_status_{};           // of the last step
     SystemMode& known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates& candidates_;             // of the change of mode in progress
+    SystemMode& turned_;                 // of choose
     std::vector<double>& state_inside_;  // of measure_series and measure_dense
     std::vector<char>& watched_;         // of begin_series
     model::Energy end_energy_;           // of the state at the event that ended the last arc, if it is known

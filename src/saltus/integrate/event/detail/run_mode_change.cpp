@@ -40,7 +40,10 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
     if (!limit_changes_at_one_time() || bounce(found, cause)) return;
     SystemMode& known = known_;
     Candidates& candidates = candidates_;
-    known = cause == Cause::jump ? mode_after_jump() : d_.mode();
+    if (cause == Cause::jump)
+        known = mode_after_jump();
+    else
+        known = d_.mode();  // in the memory that it has
     if (!find_existing_contacts(known, cause, found)) return;
     possible_contacts(known, candidates, cause);
     const Window window = found.empty() ? Window{t_, t_} : Window{found.front().left, found.front().right};
@@ -391,7 +394,7 @@ bool nothing_acts(const SystemMode& mode, const Candidates& candidates) {
 /// equations. False if there is no next mode; the run has then failed.
 bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window window, Project project) {
     const SystemMode* from = &before;
-    SystemMode turned;
+    SystemMode& turned = turned_;
     bool may_turn = !release_.slipping.empty();
     for (int attempt = 0; attempt < Thresholds::max_decision_attempts; ++attempt) {
         const Choice& choice = change_.choose(t_, x_.data(), candidates, *from);

@@ -286,8 +286,7 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         if (!(t_ + h > t_)) return SeriesStep::impossible;
     }
     std::optional<SwitchCrossing> crossing;
-    if (series_.switch_count() > 0)
-        crossing = search(h, [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); });
+    if (series_.switch_count() > 0) crossing = nearest_switch(h);
     const double before_switch = crossing ? crossing->tau : h;
     if (t_ + before_switch > t_) {
         // A quantity that has its zero where an expression switches crosses it a little later. A zero at the end of the
@@ -297,7 +296,12 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
                              : h == remaining ? h + Thresholds::simultaneous_time * scale
                                               : before_switch;
         double reach = limit;
-        const std::optional<Found> first = first_event(reach);
+        std::optional<Found> first = first_event(reach);
+        if (first && crossing && passes_a_tip(*crossing)) {
+            watcher_.restore_zeros();
+            reach = before_switch;
+            first = first_event(reach);
+        }
         if (first && judge(*first, reach) == Zero::blurred)
             return approach(*first, advance) ? SeriesStep::accepted : SeriesStep::finished;
         if (first) {
@@ -348,6 +352,45 @@ std::optional<EventRun::SwitchCrossing> EventRun::first_switch(double h, Watcher
         }
     }
     return first;
+}
+
+/// The first zero of a switching function on the step h, which may be shortened. Rounding errors of a long step can
+/// hide the sign of a function that starts at zero: a narrow bump (1 − z²)² in a formula has coefficients far larger
+/// than itself there. So an early zero is searched again on a shorter step, which may show others before it.
+std::optional<EventRun::SwitchCrossing> EventRun::nearest_switch(double& h) {
+    const double sharp = Thresholds::sharp_event * std::max(1.0, std::abs(t_));
+    const auto first = [&](double reach, Watcher::Touches touches) { return first_switch(reach, touches); };
+    std::optional<SwitchCrossing> crossing = search(h, first);
+    while (crossing && crossing->tau > sharp && crossing->tau < Thresholds::early_zero * h) {
+        h = 2.0 * crossing->tau;
+        crossing = search(h, first);
+    }
+    return crossing;
+}
+
+/// Whether all events that were found are gaps that close only beyond a switch, on the branch that ends there: the gap
+/// turns round at the switch, as at the tip of an obstacle, or it is surely positive there and the next step finds its
+/// zero on the other branch.
+bool EventRun::passes_a_tip(const SwitchCrossing& crossing) {
+    constexpr double rounding = 16.0 * std::numeric_limits<double>::epsilon();  // of a gap, relative to its scale
+    for (const Found& event : found_)
+        if (!(event.tau > crossing.tau) || watcher_.watches()[ix(event.watch)].what != Watch::What::gap) return false;
+    state_inside_.resize(x_.size());
+    const double* const x = state_inside_.data();
+    series_.motion(crossing.tau, state_inside_.data());
+    d_.evaluate_terms(t_ + crossing.tau, x);
+    const auto row_of = [&](const Found& event) {
+        return d_.elements()[ix(watcher_.watches()[ix(event.watch)].element)].rows.normal;
+    };
+    const auto is_positive = [&](const Found& event) {
+        const int row = row_of(event);
+        return d_.terms().positions[ix(row)] > rounding * d_.position_scale(row, x);
+    };
+    if (std::all_of(found_.begin(), found_.end(), is_positive)) return true;
+    series_.motion(behind(crossing), state_inside_.data());
+    d_.evaluate_terms(t_ + behind(crossing), x);
+    return std::all_of(found_.begin(), found_.end(),
+                       [&](const Found& event) { return d_.row_velocity(row_of(event)) > 0.0; });
 }
 
 /// A time behind a switch at which evaluations take the new branch, in s since the start of the step. A switching

@@ -44,7 +44,7 @@ struct RunTools {
         std::vector<double> x, state_inside;
         std::vector<Found> found;
         std::vector<char> just_crossed, watched;
-        SystemMode known;
+        SystemMode known, turned;
         Candidates candidates;
     } memory;
     std::vector<trajectory::Element> elements;  ///< of every motion

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -39,33 +38,10 @@ constexpr double shortest_step_ratio = 1e-4;
 /// A direction usually needs so many orders more than the motion has terms that matter.
 constexpr int more_orders = 3;
 
-/// Two numbers that one instruction adds or multiplies.
-using Pair = double __attribute__((vector_size(16)));
-
-inline Pair load_pair(const double* x) {
-    Pair p;
-    std::memcpy(&p, x, sizeof p);
-    return p;
-}
-
-/// Σ_{i=0..n−1} a_i b_i. Four partial sums hide the latency of the additions.
-inline double dot(const double* a, const double* b, int n) {
-    Pair even{0.0, 0.0}, odd{0.0, 0.0};
-    for (; n >= 4; n -= 4) {
-        even += load_pair(a) * load_pair(b);
-        odd += load_pair(a + 2) * load_pair(b + 2);
-        a += 4;
-        b += 4;
-    }
-    if ((n & 2) != 0) {
-        even += load_pair(a) * load_pair(b);
-        a += 2;
-        b += 2;
-    }
-    even += odd;
-    const double sum = even[0] + even[1];
-    return (n & 1) != 0 ? sum + a[0] * b[0] : sum;
-}
+/// Sums of products are computed for so many orders at once (expr::add_products): 1 to 4, 5 to 8, …
+constexpr int orders_at_once = 4;
+/// The first of the orders that are summed together with order k >= 1.
+constexpr int first_of_sums(int k) { return k - (k - 1) % orders_at_once; }
 
 /// Replaces the coefficients of the polynomials Σ_k c[k·width + i] θ^k by those around θ_0, by repeated division by
 /// θ − θ_0 (Horner).
@@ -143,9 +119,11 @@ bool ArcSeries::begin(const RecordedArc& arc) {
         made_.push_back(std::make_unique<Equations>(symbolic_->tangents().by(*symbolic_, forces_, x_.varied()), n_));
         now_ = made_.back().get();
     }
-    y_.resize(now_->program->right.size() * max_order);
-    dx_.resize(2 * ix(n_) * state_stride);
     right_.resize(now_->program->right.size());
+    y_.resize(right_.size() * state_stride);
+    dx_.resize(2 * ix(n_) * state_stride);
+    by_state_.resize(right_.size() * orders_at_once);
+    by_y_.resize(right_.size() * orders_at_once);
     end_.resize(right_.size());
     return true;
 }
@@ -339,7 +317,8 @@ int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVec
     double enough = last_term, enough_before = term_before_last;
     for (int k = 0; k < max_order; ++k) {
         if (k > given) {
-            const int next = std::min(max_order - 1, given == 0 ? significant_order_ + more_orders : k + more_orders);
+            const int wanted = (given == 0 ? std::max(significant_order_, 1) : k) + more_orders;
+            const int next = std::min(max_order - 1, first_of_sums(wanted) + orders_at_once - 1);
             for (int j = std::max(written_order_, given) + 1; j <= next; ++j) write_no_motion(j);
             now_->series.evaluate_given(given + 1, next);
             given = next;
@@ -415,19 +394,36 @@ bool ArcSeries::invert() {
     return true;
 }
 
+/// Adds what has become known before order k >= 1 to the sums Σ_j S_j y_{k−j}, j >= 1, and Σ_j C_j (δq, δu)_{k−j} with
+/// the varying `columns` C. The sums of some orders are made together.
+void ArcSeries::add_orders(int k) {
+    const int first = first_of_sums(k);
+    const bool begins = k == first;  // otherwise all orders before the last have been added already
+    if (begins) {
+        std::fill(by_state_.begin(), by_state_.end(), 0.0);
+        std::fill(by_y_.begin(), by_y_.end(), 0.0);
+    }
+    expr::add_products(now_->columns, dx_.data(), state_stride, begins ? 0 : k, k + 1, first, by_state_.data());
+    expr::add_products(now_->varying, y_.data(), state_stride, begins ? 0 : k - 1, k, first, by_y_.data());
+}
+
 /// Order k of y. False if S is singular or something is not finite.
 bool ArcSeries::solve_order(int k) {
     const Equations& e = *now_;
     if (k == 0 && !(e.constant && e.inverted) && !invert()) return false;
     const std::size_t size = right_.size();
     for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][k] : 0.0;
-    for (const Equations::Varying& entry : e.constant_columns)
+    if (k == 0) {
+        for (const expr::SeriesProduct& entry : e.columns)
+            right_[entry.row] += entry.series[0] * *state_order(0, entry.column);
+    } else if (!e.columns.empty() || !e.varying.empty()) {
+        add_orders(k);
+        const auto number = ix(k - first_of_sums(k));
+        for (std::size_t r = 0; r < size; ++r)
+            right_[r] += by_state_[orders_at_once * r + number] - by_y_[orders_at_once * r + number];
+    }
+    for (const expr::SeriesProduct& entry : e.constant_columns)
         right_[entry.row] += entry.series[0] * *state_order(k, entry.column);
-    for (const Equations::Varying& entry : e.columns)
-        right_[entry.row] += dot(entry.series, state_order(k, entry.column), k + 1);
-    if (k > 0)
-        for (const Equations::Varying& entry : e.varying)
-            right_[entry.row] -= dot(entry.series + 1, order(k - 1, entry.column), k);
     double sum = 0.0;
     for (std::size_t r = 0, j = 0; r < size; ++r) {
         double y = 0.0;
@@ -460,7 +456,7 @@ bool ArcSeries::holds_at_end(std::size_t step, double t, double h, int orders, c
     const std::size_t size = right_.size();
     for (std::size_t r = 0; r < size; ++r) right_[r] = e.right[r] != nullptr ? e.right[r][0] : 0.0;
     for (const auto* const list : {&e.constant_columns, &e.columns})
-        for (const Equations::Varying& entry : *list)
+        for (const expr::SeriesProduct& entry : *list)
             right_[entry.row] += entry.series[0] * direction(1 + static_cast<Eigen::Index>(entry.column));
     for (std::size_t c = 0; c < size; ++c) {
         double y = 0.0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "saltus/expr/series/series_sizes.hpp"
 #include "saltus/expr/series/series_tape.hpp"
 #include "saltus/model/systems/tangent_program.hpp"
 #include "saltus/sensitivity/arc/detail/arc_motion.hpp"
@@ -63,18 +64,14 @@ private:
             std::size_t column;
             double value;
         };
-        std::vector<Coefficient> inverse;      // of S_0, row by row; the entries that are not zero
-        std::vector<std::size_t> inverse_end;  // by row: index behind its last entry
-        std::vector<const double*> right;      // series of r, null if it is zero
-        struct Varying {
-            std::size_t row, column;
-            const double* series;
-        };
-        std::vector<Varying> varying;                // entries of S that are not constant
-        std::vector<Varying> columns;                // model::TangentProgram::columns that are not constant
-        std::vector<Varying> constant_columns;       // and those that are
-        std::vector<double*> variables;              // series of the tape's variables
-        std::span<double*> q, u, a, lambda, dq, du;  // parts of `variables`
+        std::vector<Coefficient> inverse;                   // of S_0, row by row; the entries that are not zero
+        std::vector<std::size_t> inverse_end;               // by row: index behind its last entry
+        std::vector<const double*> right;                   // series of r, null if it is zero
+        std::vector<expr::SeriesProduct> varying;           // entries of S that are not constant
+        std::vector<expr::SeriesProduct> columns;           // model::TangentProgram::columns that are not constant
+        std::vector<expr::SeriesProduct> constant_columns;  // and those that are
+        std::vector<double*> variables;                     // series of the tape's variables
+        std::span<double*> q, u, a, lambda, dq, du;         // parts of `variables`
 
         Equations(std::shared_ptr<const model::TangentProgram> program, int n);
         ~Equations();
@@ -93,11 +90,12 @@ private:
     void choose_sides(std::size_t step, double middle);
     int expand(std::size_t step, double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed);
     bool invert();
-    /// Order k of component r of y. Lower orders follow it, so that Σ s_j y_{k−j} runs through memory in one direction.
-    double* order(int k, std::size_t r) { return y_.data() + r * max_order + (max_order - 1 - k); }
+    /// Order k of component r of y.
+    double* order(int k, std::size_t r) { return y_.data() + r * state_stride + k; }
     /// The same for component i of (δq, δu).
-    double* state_order(int k, std::size_t i) { return dx_.data() + i * state_stride + (max_order - k); }
+    double* state_order(int k, std::size_t i) { return dx_.data() + i * state_stride + k; }
     static constexpr std::size_t state_stride = max_order + 1;
+    void add_orders(int k);
     bool solve_order(int k);
     double admissible_length(double h, Allowed allowed) const;
 
@@ -130,6 +128,7 @@ private:
     bool is_prepared_ = false;  // the tape has the parameters of the mode, and the variations varied_
     std::vector<double> inputs_, varied_;
     std::vector<double> y_, dx_, right_, end_, elimination_;
+    std::vector<double> by_state_, by_y_;  // four orders of the sums over (δq, δu) and over y, row by row
 };
 
 }  // namespace saltus::sensitivity

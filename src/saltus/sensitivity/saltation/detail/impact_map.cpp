@@ -83,15 +83,16 @@ public:
 
     ImpactDerivative run() {
         const auto m = static_cast<Eigen::Index>(impact_.rows.size());
-        const Vector e = Eigen::Map<const Vector>(impact_.e.data(), m);
-        const Matrix de = restitution_derivatives(e);
-        const Vector Lambda = Eigen::Map<const Vector>(impact_.Lambda.data(), m);
+        Vector &e = memory_.e, &Lambda = memory_.Lambda;
+        e = Eigen::Map<const Vector>(impact_.e.data(), m);
+        Lambda = Eigen::Map<const Vector>(impact_.Lambda.data(), m);
+        restitution_derivatives(e, memory_.de);
+        const Matrix& de = memory_.de;
         switch (impact_.law) {
-            case ImpactLaw::newton: {
-                Phase p = phase(before_, Lambda, e, de, {});
-                out_.velocity = std::move(p.after.du);
+            case ImpactLaw::newton:
+                phase(before_, Lambda, e, de, {}, memory_.newton);
+                out_.velocity = memory_.newton.after.du;
                 break;
-            }
             case ImpactLaw::poisson: poisson(Lambda, e, de); break;
             case ImpactLaw::energy: energy(e, de); break;
         }
@@ -100,11 +101,7 @@ public:
     }
 
 private:
-    /// The result of one contact problem: the whole impact of Newton's law, or compression or expansion.
-    struct Phase {
-        Instant after;   // u⁺ and δu⁺; its γ and δγ are those for δΛ = 0
-        Matrix dLambda;  // δΛ, rows of the impact × columns
-    };
+    using Phase = ImpactPhase;
     /// Normal impulses that are known: in Poisson's expansion they are e times those of compression.
     struct Prescribed {
         std::vector<char> held;  // one per block: its normal impulse is prescribed
@@ -172,8 +169,8 @@ private:
     /// δe of all rows. Restitution that depends on the approach velocity v = −γ_N⁻ ([Tornambe] Remark 8) is
     /// e = 1 − c v = 1 + c γ_N⁻, so δe = γ_N⁻ δc + c δγ_N⁻ while e > 0. A contact that does not approach has e = 0 and
     /// δe = 0.
-    Matrix restitution_derivatives(const Vector& e) const {
-        Matrix de = Matrix::Zero(e.size(), x_.columns());
+    void restitution_derivatives(const Vector& e, Matrix& de) const {
+        de.setZero(e.size(), x_.columns());
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
             const ElementLayout& element = d_.elements()[ix(impact_.owner[b])];
             if (element.rows.kind != ElementKind::contact) continue;
@@ -194,7 +191,6 @@ private:
                 }
             }
         }
-        return de;
     }
 
     /// ∂(WΛ − M a) with Λ and a held fixed, n × columns.
@@ -207,15 +203,18 @@ private:
         return memory_.load;
     }
 
-    Matrix solved_by_mass(Matrix right) const {
-        for (Eigen::Index c = 0; c < right.cols(); ++c) d_.mass().solve({right.col(c).data(), ix(n_)});
-        return right;
+    /// Replaces each column of a matrix by M⁻¹ times it. Many columns are zero.
+    void solve_by_mass(Matrix& right) const {
+        for (Eigen::Index c = 0; c < right.cols(); ++c) {
+            double* const column = right.data() + c * n_;
+            if (std::any_of(column, column + n_, [](double v) { return v != 0.0; })) d_.mass().solve({column, ix(n_)});
+        }
     }
 
-    /// S⁻¹ right. If contacts depend on each other then the solution is not unique: returns the one of least norm. For
-    /// Poisson's law it also stores another one in `alternative_` (of least norm in different units), so that the
+    /// x = S⁻¹ right. If contacts depend on each other then the solution is not unique: returns the one of least norm.
+    /// For Poisson's law it also stores another one in `alternative_` (of least norm in different units), so that the
     /// caller can test whether its result depends on the choice.
-    Matrix solved(const Matrix& S, const Matrix& right) {
+    void solve(const Matrix& S, const Matrix& right, Matrix& x) {
         const auto m = static_cast<int>(S.rows());
         lu_.clear(m);
         for (int i = 0; i < m; ++i)
@@ -234,14 +233,17 @@ private:
                 for (int i = 0; i < m; ++i) units(i, i) = 1.0 + i;
                 alternative_ = units * least_squares_columns(S * units, right, rank_cutoff);
             }
-            return least_squares_columns(S, right, rank_cutoff);
+            x = least_squares_columns(S, right, rank_cutoff);
+            return;
         }
         unique_ = true;
         alternative_.resize(0, 0);
-        Matrix x(m, right.cols());
-        for (Eigen::Index c = 0; c < right.cols(); ++c)
-            lu_.solve({right.col(c).data(), ix(m)}, {x.col(c).data(), ix(m)});
-        return x;
+        x.setZero(m, right.cols());
+        for (Eigen::Index c = 0; c < right.cols(); ++c) {
+            const double* const b = right.data() + c * m;
+            if (std::any_of(b, b + m, [](double v) { return v != 0.0; }))
+                lu_.solve({b, ix(m)}, {x.data() + c * m, ix(m)});
+        }
     }
 
     // Derivation of one contact problem, with the modes of all contacts fixed.
@@ -256,11 +258,13 @@ private:
     //     Poisson's expansion    Λ_N = e Λ_N,comp     ⇒  δΛ_N prescribed
     //     slipping               Λ_T = −|Λ_N| ∇σ(ξ)   ⇒  see add_friction
     // The minus sign in −dxi: the impulse has to cancel the change that the variation alone would make.
-    Phase phase(const Instant& from, const Vector& Lambda, const Vector& e, const Matrix& de,
-                const Prescribed& prescribed) {
-        Phase p;
-        p.after.u = from.u + inverse_rows_ * Lambda;
-        p.after.du = solved_by_mass(load_derivative(p.after.u - from.u, Lambda));
+    void phase(const Instant& from, const Vector& Lambda, const Vector& e, const Matrix& de,
+               const Prescribed& prescribed, Phase& p) {
+        p.after.u = from.u;
+        for (Eigen::Index k = 0; k < Lambda.size(); ++k)  // plain loops, because the matrices are small
+            for (int i = 0; i < n_; ++i) p.after.u(i) += inverse_rows_(i, k) * Lambda(k);
+        p.after.du = load_derivative(p.after.u - from.u, Lambda);
+        solve_by_mass(p.after.du);
         p.after.du += from.du;  // known
         complete(p.after);
         PhaseSystem& s = memory_.system;
@@ -269,15 +273,16 @@ private:
         for (const Eigen::Index k : s.at_bound)
             if (holds_alone(k, s.resting)) fail("friction is at the edge between sticking and slipping");
         if (Lambda.size() > 0) {
-            p.dLambda = solved(s.S, s.right);
+            solve(s.S, s.right, p.dLambda);
             add_conditions(s, p.dLambda);
             p.dLambda *= s.unit;
             alternative_ *= s.unit;
-            p.after.du.noalias() += inverse_rows_ * p.dLambda;
+            for (Eigen::Index c = 0; c < p.dLambda.cols(); ++c)
+                for (Eigen::Index k = 0; k < p.dLambda.rows(); ++k)
+                    for (int i = 0; i < n_; ++i) p.after.du(i, c) += inverse_rows_(i, k) * p.dLambda(k, c);
         } else {
             p.dLambda.setZero(0, x_.columns());
         }
-        return p;
     }
 
     /// A power of two near 1/max D_kk.
@@ -289,7 +294,10 @@ private:
     /// The parts of the equations that do not depend on the blocks.
     void set_up(PhaseSystem& s, const Instant& after, const Vector& Lambda, const Vector& e, const Matrix& de) const {
         const Eigen::Index m = Lambda.size();
-        s.D.noalias() = rows_ * inverse_rows_;
+        s.D.setZero(m, m);
+        for (Eigen::Index k = 0; k < m; ++k)
+            for (Eigen::Index i = 0; i < m; ++i)
+                for (int j = 0; j < n_; ++j) s.D(i, k) += rows_(i, j) * inverse_rows_(j, k);
         s.unit = impulse_unit(s.D);
         s.D *= s.unit;
         s.Lambda = Lambda / s.unit;
@@ -303,7 +311,8 @@ private:
         for (Eigen::Index k = 0; k < m; ++k) {
             const int row = impact_.rows[ix(k)];
             s.xi(k) = after.gamma(row) + e(k) * before_.gamma(row);
-            s.dxi.row(k) = after.dgamma.row(row) + e(k) * before_.dgamma.row(row) + before_.gamma(row) * de.row(k);
+            for (Eigen::Index c = 0; c < s.dxi.cols(); ++c)
+                s.dxi(k, c) = after.dgamma(row, c) + e(k) * before_.dgamma(row, c) + before_.gamma(row) * de(k, c);
         }
         s.zero_Lambda = negligible_impulse_ratio * std::max(s.Lambda.cwiseAbs().maxCoeff(), smallest_impact_divisor);
         s.zero_xi = negligible_velocity_ratio * std::max(largest_gamma_, smallest_impact_divisor);
@@ -406,6 +415,17 @@ private:
         const int size = part.size;
         const Eigen::Index k0 = f.first;
         const double load = f.sign * s.Lambda(f.normal);
+        const model::Friction& law = *integrate::friction_of(x_.model(), d_.elements()[ix(part.element)].rows);
+        const bool rolls = law.law == model::FrictionLaw::rolling && part.row > law.first_row;
+        if (size == 1 && part.shape == FrictionPart::Shape::disk && !rolls) {  // ∇σ = ±μ
+            const double sign = direction[0] >= 0.0 ? 1.0 : -1.0;
+            s.S(k0, k0) += 1.0;
+            s.S(k0, f.normal) += f.sign * sign * part.mu;
+            if (part.axes[0] == model::no_coefficient) return;
+            for (Eigen::Index c = 0; c < s.right.cols(); ++c)
+                s.right(k0, c) = -load * sign * coefficient_(part.axes[0], c);
+            return;
+        }
         // Along a line the direction alone matters. It may be given against the velocity.
         const Vector slip = size == 1 ? Vector::Constant(1, direction[0]) : Vector(s.xi.segment(k0, size));
         double gradient[3];
@@ -465,7 +485,8 @@ private:
         const Eigen::Index m = Lambda.size();
         const Vector none = Vector::Zero(m);
         const Vector compression = Eigen::Map<const Vector>(impact_.compression.data(), m);
-        const Phase first = phase(before_, compression, none, Matrix::Zero(m, x_.columns()), {});
+        Phase first, last;
+        phase(before_, compression, none, Matrix::Zero(m, x_.columns()), {}, first);
         out_.velocity = first.after.du;
         if (impact_.held.empty()) return;
         const Matrix alternative = alternative_;
@@ -479,15 +500,16 @@ private:
             tangential(k) = 0.0;
             dtangential.row(k).setZero();
         }
-        out_.velocity = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
+        phase(first.after, Lambda - compression, tangential, dtangential, prescribed, last);
+        out_.velocity = last.after.du;
         if (alternative.size() == 0) return;
         // The compression impulses are not unique: the velocities must not depend on the choice.
         for (std::size_t b = 0; b + 1 < impact_.start.size(); ++b) {
             const Eigen::Index k = impact_.start[b];
             if (impact_.held[b] != 0) prescribed.change.row(k) += e(k) * (alternative.row(k) - first.dLambda.row(k));
         }
-        const Matrix otherwise = phase(first.after, Lambda - compression, tangential, dtangential, prescribed).after.du;
-        if ((otherwise - out_.velocity).cwiseAbs().maxCoeff() >
+        phase(first.after, Lambda - compression, tangential, dtangential, prescribed, last);
+        if ((last.after.du - out_.velocity).cwiseAbs().maxCoeff() >
             solution_defect * (1.0 + out_.velocity.cwiseAbs().maxCoeff()))
             fail("the impulses of compression are not unique, and Poisson's expansion depends on them");
     }
@@ -521,7 +543,8 @@ private:
     void energy(const Vector& e, const Matrix& de) {
         const Eigen::Index m = e.size();
         const Vector compression = Eigen::Map<const Vector>(impact_.compression.data(), m);
-        const Phase inelastic = phase(before_, compression, Vector::Zero(m), Matrix::Zero(m, x_.columns()), {});
+        Phase inelastic;
+        phase(before_, compression, Vector::Zero(m), Matrix::Zero(m, x_.columns()), {}, inelastic);
         const Vector jump = inelastic.after.u - before_.u;
         const Matrix djump = inelastic.after.du - before_.du;
         const Matrix M = model::dense_symmetric(x_.model().layout().mass, d_.terms().M);
@@ -727,25 +750,32 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
     integrate::Dynamics& d = tangent.dynamics;
     if (d.equation_rows().empty()) return before;
     const int n = tangent.n();
-    std::vector<double> x(q, q + n);
+    ImpactMemory& memory = *tangent.impact_memory;
+    std::vector<double>& x = memory.state;
+    x.assign(q, q + n);
     x.insert(x.end(), u.data(), u.data() + n);
     x.push_back(0.0);
     if (!d.evaluate(t, x.data())) return before;
     const std::vector<int>& rows = d.equation_rows();
-    const auto m = static_cast<Eigen::Index>(rows.size());
-    const Matrix C = d.equation_columns(), inverse = d.multiplier_inverse();
-    Vector gamma(m);
-    for (Eigen::Index k = 0; k < m; ++k) gamma(k) = d.row_velocity(rows[ix(k)]);
-    const Vector Lambda = -inverse * gamma, jump = C * Lambda;
-    Matrix velocity, coefficient;
-    integrate::Linearised& linearised = tangent.linearised;
-    linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
-    if (tangent.model().layout().coefficients > 0)
-        linearised.gather(Function::coefficient, t, x.data(), {}, {}, coefficient);
-    std::vector<double> lambda(ix(tangent.model().layout().row_count()), 0.0), a(jump.data(), jump.data() + n);
-    Matrix slip = Matrix::Zero(n, tangent.columns());
+    const auto m = static_cast<Eigen::Index>(rows.size()), columns = static_cast<Eigen::Index>(tangent.columns());
+    const Eigen::Map<const Matrix> C = d.equation_columns();
+    const Matrix inverse = d.multiplier_inverse();
+    std::vector<double>&jump = memory.acceleration, &lambda = memory.reactions, &Lambda = memory.column;
+    // Plain loops, because the matrices are small.
+    Lambda.assign(ix(m), 0.0);
+    jump.assign(ix(n), 0.0);
     for (Eigen::Index k = 0; k < m; ++k) {
-        lambda[ix(rows[ix(k)])] += Lambda(k);
+        const double gamma = d.row_velocity(rows[ix(k)]);
+        for (Eigen::Index i = 0; i < m; ++i) Lambda[ix(i)] -= inverse(i, k) * gamma;
+    }
+    for (Eigen::Index k = 0; k < m; ++k)
+        for (int i = 0; i < n; ++i) jump[ix(i)] += C(i, k) * Lambda[ix(k)];
+    Matrix &velocity = memory.velocity, &coefficient = memory.coefficient, &load = memory.load;
+    integrate::Linearised& linearised = tangent.linearised;
+    lambda.assign(ix(tangent.model().layout().row_count()), 0.0);
+    Matrix slip;  // the part of friction that slips; empty if none does
+    for (Eigen::Index k = 0; k < m; ++k) {
+        lambda[ix(rows[ix(k)])] += Lambda[ix(k)];
         const int owner = d.equation_owner(static_cast<int>(k));
         if (owner < 0) continue;
         const double sign = d.mode().elements[ix(owner)].reaction_sign;
@@ -753,8 +783,14 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
             const FrictionPart& part = d.parts()[ix(p)];
             const integrate::FrictionMode& friction = d.mode().parts[ix(p)];
             if (!friction.slips) continue;
+            if (slip.size() == 0) {
+                slip.setZero(n, columns);
+                linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
+                if (tangent.model().layout().coefficients > 0)
+                    linearised.gather(Function::coefficient, t, x.data(), {}, {}, coefficient);
+            }
             double along[3], gradient[3];
-            Matrix dgamma(part.size, tangent.columns());
+            Matrix dgamma(part.size, columns);
             for (int i = 0; i < part.size; ++i) {
                 along[i] = d.row_velocity(part.row + i);
                 dgamma.row(i) = row_change(velocity, part.row + i, before, n);
@@ -762,26 +798,40 @@ Matrix differentiate_arrest(Tangent& tangent, double t, const double* q, const V
             d.slip_gradient(part, friction.direction, along, gradient);
             const Matrix change = d.slip_gradient_derivative(part, friction.direction, along, dgamma, coefficient);
             for (int i = 0; i < part.size; ++i) {
-                lambda[ix(part.row + i)] -= sign * gradient[i] * Lambda(k);
-                slip -= sign * Lambda(k) * velocity.row(part.row + i).segment(1 + n, n).transpose() * change.row(i);
+                lambda[ix(part.row + i)] -= sign * gradient[i] * Lambda[ix(k)];
+                slip -= sign * Lambda[ix(k)] * velocity.row(part.row + i).segment(1 + n, n).transpose() * change.row(i);
             }
         }
     }
-    Matrix load;
-    linearised.gather_loads(t, x.data(), a, lambda, load);
-    load += slip;
-    for (Eigen::Index c = 0; c < load.cols(); ++c) d.mass().solve({load.col(c).data(), ix(n)});
-    const Matrix known = before + load;
-    for (int i = 0; i < n; ++i) x[ix(n + i)] += jump(i);
-    linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
-    Matrix right(m, tangent.columns());
-    for (Eigen::Index k = 0; k < m; ++k) {
-        RowVector row = velocity.row(rows[ix(k)]);
-        const RowVector W = row.segment(1 + n, n);
-        row.segment(1 + n, n).setZero();
-        right.row(k) = -row - W * known;
+    linearised.gather_loads(t, x.data(), jump, lambda, load);
+    if (slip.size() > 0) load += slip;
+    Matrix known = before;
+    for (Eigen::Index c = 0; c < columns; ++c) {
+        double *const column = load.data() + c * n, *const to = known.data() + c * n;
+        if (std::none_of(column, column + n, [](double v) { return v != 0.0; })) continue;
+        d.mass().solve({column, ix(n)});
+        for (int i = 0; i < n; ++i) to[i] += column[i];
     }
-    return known + C * (inverse * right);
+    for (int i = 0; i < n; ++i) x[ix(n + i)] += jump[ix(i)];
+    linearised.gather(Function::velocity, t, x.data(), {}, {}, velocity);
+    Matrix& right = memory.right;
+    right.resize(m, columns);
+    for (Eigen::Index k = 0; k < m; ++k) {
+        const int row = rows[ix(k)];
+        for (Eigen::Index c = 0; c < columns; ++c) {
+            double sum = c > n && c <= 2 * n ? 0.0 : velocity(row, c);
+            for (int i = 0; i < n; ++i) sum += velocity(row, 1 + n + i) * known(i, c);
+            right(k, c) = -sum;
+        }
+    }
+    Matrix& multipliers = memory.multipliers;
+    multipliers.setZero(m, columns);
+    for (Eigen::Index c = 0; c < columns; ++c)
+        for (Eigen::Index k = 0; k < m; ++k) {
+            for (Eigen::Index i = 0; i < m; ++i) multipliers(k, c) += inverse(k, i) * right(i, c);
+            for (int i = 0; i < n; ++i) known(i, c) += C(i, k) * multipliers(k, c);
+        }
+    return known;
 }
 
 std::vector<int> idle_contacts(Tangent& x, double t, const double* state) {

@@ -17,6 +17,12 @@ struct Instant {
     Matrix dgamma;  ///< rows × columns, likewise
 };
 
+/// The result of one contact problem: the whole impact of Newton's law, or compression or expansion.
+struct ImpactPhase {
+    Instant after;   ///< u⁺ and δu⁺; its γ and δγ are those for δΛ = 0
+    Matrix dLambda;  ///< δΛ, rows of the impact × columns
+};
+
 /// The linear equations S δΛ = right of one contact problem, and what is needed to set them up.
 struct PhaseSystem {
     /// Unit of all impulses below. In this unit D has entries near 1, so that equations of velocities (D δΛ) and of
@@ -52,7 +58,11 @@ struct ImpactMemory {
     Matrix coefficient;                             ///< ∂ of the coefficients μ, e, …
     Matrix rows, inverse_rows;  ///< Wᵀ of the rows of the impact (one per row), and M⁻¹W (one per column)
     Instant before;             ///< u⁻ of the whole impact
+    Vector e, Lambda;           ///< restitution and impulses of the rows of the impact
+    Matrix de;                  ///< δe of the rows of the impact
+    ImpactPhase newton;         ///< of an impact that is one contact problem
     PhaseSystem system;
+    Matrix right, multipliers;  ///< of differentiate_arrest
     solvers::DenseLU lu;
 };
 

@@ -32,9 +32,9 @@ constexpr double end_speed = 1e-8;
 /// Friction acts along γ + direction_speed·d, so that its derivative is that of a speed which is larger by 1e-10 m/s
 /// (Thresholds::direction_speed). Here d follows γ, and this factor makes it short.
 constexpr double shortened = 1e-6;
-/// Allowed errors of one step: of x relative to max(1, |x|), of the direction of slip, and of the derivatives relative to
-/// the largest change that their direction makes on the path. The friction law computes the direction of slip from the
-/// velocities, with an error of 1e-16/|γ|, which limits the others.
+/// Allowed errors of one step: of x relative to max(1, |x|), of the direction of slip, and of the derivatives relative
+/// to the largest change that their direction makes on the path. The friction law computes the direction of slip from
+/// the velocities, with an error of 1e-16/|γ|, which limits the others.
 constexpr double motion_tolerance = 1e-13, direction_tolerance = 1e-9, derivative_tolerance = 1e-9;
 /// Below the rounding of a number: errors are allowed by the absolute tolerances alone.
 constexpr double no_relative_tolerance = 0.0;

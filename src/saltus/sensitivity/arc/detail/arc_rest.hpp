@@ -14,7 +14,7 @@ struct PathToRest {
     double from = 0.0;          ///< time at which the path begins
     std::vector<double> start;  ///< (q, u, …) there
     double t = 0.0;             ///< time at its end
-    std::vector<double> end;    ///< (q, u, …) at its end, where slip is so slow that nothing but its direction matters
+    std::vector<double> end;  ///< (q, u, …) at its end, where slip is so slow that nothing but its direction matters
 };
 
 /// Whether slip in a plane comes to rest at the end of an arc, and the way to it.

@@ -566,5 +566,35 @@ TEST(MoreauRun, AllocatesNothingInItsSteps) {
     expect_no_allocations(shipped("constrained-beam"), 5.0, 10.0, 1e-3, true);
 }
 
+/// Three feet at one height, the middle one rougher: a load on it alone holds a pull of 4, equal loads hold 2. A step
+/// of the scheme loads them equally. One foot has one load only.
+TEST(MoreauRun, SaysWhereFrictionLetsGoThatOtherForcesHold) {
+    const auto told_at = [](const std::string& feet, double t_end) {
+        const model::Model block = written(
+            "[system]\nq = [\"x\", \"y\", \"p\"]\nT = \"(x'^2 + y'^2 + 0.2*p'^2)/2\"\nU = \"10*y\"\nf = { x = \"t\" "
+            "}\n" +
+            feet);
+        const Trajectory motion = run(block, t_end, 1e-3);
+        std::string told;
+        for (const std::string& warning : motion.warnings)
+            if (warning.starts_with("the motion is not unique")) told += warning;
+        return told;
+    };
+    const auto foot = [](const std::string& name, const std::string& gap, const std::string& mu) {
+        return "[[contact]]\nname = \"" + name + "\"\ngN = \"" + gap + "\"\ngammaT = \"x'\"\nmu = " + mu + "\n";
+    };
+    const std::string middle = foot("m", "y", "0.4");
+    const std::string three = foot("l", "y - p", "0.1") + middle + foot("r", "y + p", "0.1");
+    EXPECT_TRUE(told_at(three, 1.9).empty());
+    const std::string text = told_at(three, 3.0);
+    EXPECT_TRUE(text.starts_with("the motion is not unique at t = 2.00") &&
+                text.find("l, m and r") != std::string::npos)
+        << text;
+    EXPECT_TRUE(told_at(middle, 6.0).empty());
+    // The normal force of the contact is given, so that one pull is the limit of both together.
+    const std::string slider = "[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 0.5\nFN = 3\n";
+    EXPECT_TRUE(told_at(middle + slider, 7.0).empty());
+}
+
 }  // namespace
 }  // namespace saltus::integrate::moreau_test

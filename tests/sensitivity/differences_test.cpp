@@ -278,7 +278,6 @@ mu = [0.694, 0.582]
 q = { z = 0.465 }
 u = { x = 0.6, y = -2 }
 )toml";
-    // The last 1e-5 of the arc is one Euler step.
     EXPECT_TRUE(compared(io::parse_model(text, "test"), {"y", "y'", "x'"}, 2.164, EventDriven{}, 1e-5).empty());
 }
 
@@ -300,7 +299,6 @@ mu = [0.536, 0.518]
 [initial]
 u = { x = 0.8, y = 2 }
 )toml";
-    // The last 1e-5 of the arc is one Euler step.
     EXPECT_TRUE(compared(io::parse_model(text, "test"), {"x", "x'", "y'"}, 1.1, EventDriven{}, 2e-5).empty());
 }
 
@@ -324,8 +322,7 @@ eN = 0.4
 [initial]
 q = { z = 0.253 }
 )toml";
-    // The direction of slip approaches its limit with the power 0.7 of the time that is left, and the last 5e-6 s
-    // before the rest count as straight (straight_from).
+    // The direction of slip approaches its limit with the power 0.7 of the time that is left.
     constexpr double straight_end = 1e-5;
     // Whether the first step after the rest is accurate depends on the steps of the motion. If it is not then there is
     // no derivative, never a wrong one.

@@ -32,6 +32,23 @@ Certificate graded(const model::Model& m) {
     return c;
 }
 
+/// Two blocks joined by a spring, one on a belt. The tree of a claim went off one side of a box 25 000 cuts deep, and
+/// the stack overflowed.
+TEST(CertifySliding, OfTwoBlocksEndsWithACertificate) {
+    const Certificate c = graded(from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "(x - 0.6)^2 + (y - x)^2"
+[[slider]]
+name = "second"
+gammaT = "y' - 0.2"
+mu = "0.1 + 0.07*(y' - 0.2)^2"
+FN = 3
+)toml"));
+    EXPECT_EQ(c.outcome, Outcome::stable) << story(c);
+}
+
 /// A block on a belt of speed v: friction F(s) = F0/(1 + delta s) at the sliding speed s = v − x'.
 const std::string belt = R"toml(
 [system]

@@ -67,12 +67,10 @@ public:
     struct EventMemory {
         Vector field_before, field_after;
         Matrix position, velocity, coefficient, switches;
-        /// For friction in a plane that comes to rest: the derivative of the time of rest (gradient_of_rest). It is
-        /// gradient·δγ + others·δz with all columns z of Tangent.
+        /// For friction in a plane that comes to rest: the derivative of the time of rest by γ (gradient_of_rest).
         struct Rest {
             int part;
             integrate::SlipDirection gradient;
-            Eigen::RowVectorXd others;
         };
         std::vector<Rest> rests;
     } event_memory;

@@ -214,8 +214,8 @@ namespace {
 
 /// The last arc of a mode is joined to the arc before if it is at most this part of both. Implicit steps often take
 /// over shortly before slip in a plane comes to rest, since the direction of slip turns ever faster there. Derivatives
-/// are extrapolated to the rest from the last 1e-5 of an arc (straight_from of the sensitivity module), which must not
-/// be measured by the few steps of the implicit method: there the direction of slip consists of rounding errors.
+/// follow a path of their own on the last part of an arc (end_in_rest of the sensitivity module), which must not be
+/// measured by the few steps of the implicit method: there the direction of slip consists of rounding errors.
 /// Too small: derivatives of times of rest are wrong. Too large: long stiff motions count as explicit ones.
 constexpr double joined_arc_ratio = 1e-2;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/detail/resume_archive.hpp"
+#include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/impact_audit.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
@@ -47,6 +49,9 @@ constexpr long steps_between_resume_points = 50 * steps_between_stiffness_checks
 // The error of a step on smooth pieces is O(Δt²), so the next step is 0.9/√error times the last one, within these
 // bounds.
 constexpr double step_safety = 0.9, largest_shrink = 0.2, largest_growth = 2.0;
+// Whether forces are unique is not examined if there are more rows: the work grows with the cube of their number. Nor
+// after so many steps in which friction of several elements lets go.
+constexpr int max_examined_rows = 300, max_examined_releases = 20;
 // Below this part of its size (row_size) a slip velocity counts as sticking in the final modes.
 constexpr double sticking_ratio = 1e-9;
 // A step that is longer than this part of the motion is judged also if contacts change in it.
@@ -551,6 +556,7 @@ private:
         }
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
+        note_letting_go(from, to);
         out_.arcs.back().t_end = to.t;
         if (method_.keep_arcs) {
             out_.arcs.back().steps.push_back(dense_of(from, to));
@@ -788,39 +794,103 @@ private:
         }
     }
 
-    /// Finds out whether the forces at the end are unique, from the equations of the modes there. Large problems are
-    /// not examined: the work grows with the cube of the number of rows.
-    void examine_uniqueness() {
-        constexpr int max_examined_rows = 300;
-        if (layout_rows() > max_examined_rows) return;
-        Dynamics d(model_, false, 1.0);
-        std::vector<double> x(at_.q);
-        x.insert(x.end(), at_.u.begin(), at_.u.end());
-        x.push_back(0.0);
-        d.evaluate_terms(at_.t, x.data());
+    /// The mode of the dynamics at a point whose open elements are known, as the velocities there have it.
+    SystemMode mode_at(Dynamics& d, double t, const std::vector<double>& x, const Point& at,
+                       const std::vector<char>& open) const {
+        d.evaluate_terms(t, x.data());
         d.shape_friction();
         SystemMode mode = d.mode();
         for (std::size_t i = 0; i < mode.elements.size(); ++i) {
-            mode.elements[i].active = out_.arcs.back().modes[i] != trajectory::Mode::open;
+            mode.elements[i].active = open[i] == 0;
             for (const int p : d.elements()[i].part_numbers()) {
                 const FrictionPart& part = d.parts()[ix(p)];
                 const double speed = d.slip_speed(p);
                 mode.parts[ix(p)].slips =
-                    part.frictionless() || speed > sticking_ratio * stepper_.row_size(part.row, at_.u);
+                    part.frictionless() || speed > sticking_ratio * stepper_.row_size(part.row, at.u);
                 for (int r = 0; r < part.size && speed > 0.0; ++r)
                     mode.parts[ix(p)].direction[ix(r)] = d.slip_velocity(p)[r] / speed;
             }
         }
-        d.set_mode(mode, at_.t, x.data());
+        return mode;
+    }
+
+    std::vector<double> state_of(const Point& at) const {
+        std::vector<double> x(at.q);
+        x.insert(x.end(), at.u.begin(), at.u.end());
+        x.push_back(0.0);
+        return x;
+    }
+
+    /// Finds out whether the forces at the end are unique, from the equations of the modes there.
+    void examine_uniqueness() {
+        if (layout_rows() > max_examined_rows) return;
+        Dynamics d(model_, false, 1.0);
+        const std::vector<double> x = state_of(at_);
+        std::vector<char> open;
+        for (const trajectory::Mode mode : out_.arcs.back().modes) open.push_back(mode == trajectory::Mode::open);
+        d.set_mode(mode_at(d, at_.t, x, at_, open), at_.t, x.data());
         if (!d.evaluate(at_.t, x.data())) return;
-        const Dynamics::Ambiguity open = d.ambiguity();
-        out_.forces_unique = open.elements.empty();
-        if (!open.elements.empty()) out_.warnings.push_back(ambiguous_forces_text(open.elements, out_.elements));
+        const Dynamics::Ambiguity ambiguity = d.ambiguity();
+        out_.forces_unique = ambiguity.elements.empty();
+        if (!ambiguity.elements.empty())
+            out_.warnings.push_back(ambiguous_forces_text(ambiguity.elements, out_.elements));
+    }
+
+    /// Whether friction that stuck at the beginning of a step slips at its end, and could share its load.
+    bool lets_go(const Point& from, const Point& to) const {
+        constexpr double slipping_ratio = 100.0 * sticking_ratio;
+        int bearing = 0;
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            if (elements_[i].kind != ElementKind::contact || from.touch[i] == Touch::closed) ++bearing;
+        if (bearing < 2) return false;
+        for (std::size_t i = 0; i < elements_.size(); ++i) {
+            const ElementRows& rows = elements_[i];
+            if (rows.kind == ElementKind::contact && from.touch[i] != Touch::closed) continue;
+            for (int r = rows.first_slip; r < rows.first_slip + rows.slips; ++r)
+                if (std::abs(stepper_.gamma_of(r, from.u)) <= sticking_ratio * stepper_.row_size(r, from.u) &&
+                    std::abs(stepper_.gamma_of(r, to.u)) > slipping_ratio * stepper_.row_size(r, to.u))
+                    return true;
+        }
+        return false;
+    }
+
+    /// Warns, once, if friction of elements that share a load lets go in a step although other forces that their laws
+    /// allow hold it, with the load at the end of the step. Both obey the laws: one problem a step finds one of them.
+    void note_letting_go(const Point& from, const Point& to) {
+        if (letting_go_told_ || layout_rows() > max_examined_rows || releases_ == max_examined_releases ||
+            to.any_struck || !lets_go(from, to))
+            return;
+        ++releases_;
+        if (!dynamics_) dynamics_ = std::make_unique<Dynamics>(model_, false, 1.0);
+        Dynamics& d = *dynamics_;
+        const std::vector<double> x = state_of(from);
+        std::vector<char> open;
+        for (std::size_t i = 0; i < elements_.size(); ++i)
+            open.push_back((elements_[i].kind == ElementKind::contact && from.touch[i] == Touch::open) ||
+                           (elements_[i].kind == ElementKind::clutch && from.Lambda[ix(elements_[i].normal)] == 0.0));
+        d.set_mode(mode_at(d, to.t, x, from, open), to.t, x.data());
+        if (!d.redundant() || !d.evaluate(to.t, x.data())) return;
+        const Dynamics::Ambiguity ambiguity = d.ambiguity();
+        Watcher watcher(d);
+        watcher.begin(to.t, x.data());
+        if (ambiguity.elements.empty() || watcher.motion_depends_on_distribution() || !d.evaluate(to.t, x.data()) ||
+            watcher.allow_reactions() > watcher.hold_tolerance)
+            return;
+        letting_go_told_ = true;
+        out_.warnings.push_back(
+            "the motion is not unique at t = " + number_text(to.t) + ": friction of " +
+            names_of(ambiguity.elements, out_.elements) +
+            " lets go, but forces that their laws allow can hold it; the event-driven method holds");
     }
 
     int layout_rows() const { return model_.layout().row_count(); }
 
     enum class Change : char { none, rests, lifts };
+
+    // Of note_letting_go.
+    bool letting_go_told_ = false;
+    int releases_ = 0;
+    std::unique_ptr<Dynamics> dynamics_;
 
     const model::Mechanics& model_;
     const Moreau& method_;

@@ -36,6 +36,9 @@ namespace saltus::integrate {
 /// means that a contact came to rest without an impact; `lift_off` means that a resting contact was open or moving away
 /// for three steps. `forces` are Λ/Δt of the last step.
 ///
+/// Contacts that share a load. A step finds one distribution of it. If friction slips that other admissible forces hold
+/// then a warning says so.
+///
 /// Adaptive steps. Every step is made once as a whole and once in two halves. If no contact opened, closed or bounced,
 /// the step is chosen so that the difference of the two is below `tolerance`·(1 + |x|), but at most `h`. A step in
 /// which a contact changed is accepted without an estimate: its error is of the order Δt.

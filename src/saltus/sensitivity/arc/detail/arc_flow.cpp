@@ -200,31 +200,13 @@ double ArcFlow::sparse_step(double t, double end) {
     return measure(error) / radau_difference;
 }
 
-/// One Euler step to the end of the arc.
-bool ArcFlow::straight_step(double t, double end) {
-    ++evaluations;
-    if (!motion_.prepare(t)) return false;
-    for (Bundle* b : {&probe_, &directions_}) {
-        if (b->rows.rows() == 0) continue;
-        b->from = b->rows.middleCols(1, 2 * n_);
-        stage_of(*b, 0, 0.0);
-        b->rows.middleCols(1, 2 * n_) = b->from + (end - t) * b->k[0];
-    }
-    return true;
-}
-
-/// The transpose of the Euler step x⁺ = x + h (u, f_x x + f_p p): y ← y + h (0, y_q) + h f_xᵀ y_u, and likewise g.
-bool ArcFlow::straight_back(const Step& step, Matrix& gradients) {
-    ++evaluations;
-    if (!motion_.prepare(step.t)) return false;
-    const double h = step.end - step.t;
-    Vector y, change;
-    for (Eigen::Index r = 0; r < gradients.rows(); ++r) {
-        y = h * gradients.row(r).segment(n_, n_).transpose();
-        x_.linearised.against(y, change);
-        gradients.row(r).segment(n_, n_) += h * gradients.row(r).head(n_);
-        gradients.row(r) += change.tail(gradients.cols()).transpose();
-    }
+/// The last part of an arc on which slip in a plane comes to rest.
+bool ArcFlow::step_to_rest(const integrate::RecordedArc& arc, const PathToRest& path) {
+    Matrix map;
+    if (!map_to_rest(x_, arc, path, map)) return false;
+    for (Bundle* b : {&probe_, &directions_})
+        if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = (b->rows.rightCols(map.rows()) * map).eval();
+    steps_.push_back({path.from, arc.t_end, false, std::move(map)});
     return true;
 }
 
@@ -312,7 +294,7 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
                                   : explicit_step(t, end);
     if (!std::isfinite(error)) return {false, infinity};
     if (error > allowed) return {false, error};
-    steps_.push_back({t, end});
+    steps_.push_back({t, end, false, {}});
     for (Bundle* b : {&probe_, &directions_})
         if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = b->next;
     grow_scale();
@@ -331,7 +313,7 @@ ArcFlow::Trial ArcFlow::take(const integrate::RecordedArc& arc, double t, double
 /// If δγ(0) is not quite parallel to d then no length of this step has an error within the tolerance. A larger error is
 /// then allowed, for the longer steps first: on them the direction is known best. If this does not help either then the
 /// usual steps would lose a part of δγ unnoticed, and there is no derivative.
-std::optional<double> ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double straight) {
+std::optional<double> ArcFlow::from_rest(const integrate::RecordedArc& arc, double t, double goal) {
     // Ratios are parts of the largest speed. At the first, an error of 1e-12 of a recorded velocity turns the direction
     // by 1e-6. The others are for motions with larger errors, for which the step is refused.
     struct Attempt {
@@ -342,7 +324,7 @@ std::optional<double> ArcFlow::from_rest(const integrate::RecordedArc& arc, doub
          {Attempt{1e-6, 1.0}, Attempt{1e-5, 1.0}, Attempt{1e-4, 1.0}, Attempt{1e-3, 1.0}, Attempt{1e-3, more},
           Attempt{1e-4, more}, Attempt{1e-5, more}, Attempt{1e-6, more}}) {
         const std::size_t count = collocates(arc) ? motion_.slow_steps(attempt.ratio) : 0;
-        if (count == 0 || end_of(arc, count - 1) >= straight) return t;
+        if (count == 0 || end_of(arc, count - 1) >= goal) return t;
         const double end = end_of(arc, count - 1);
         stride_ = end - t;
         if (take(arc, t, end, attempt.allowed).accepted) return end;
@@ -387,7 +369,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     if (rests(arc)) {
         for (Matrix* rows : {&probe, &directions})
             if (rows->rows() > 0) rows->middleCols(1 + n_, n_).setZero();
-        steps_.push_back({arc.t_begin, arc.t_end, false, true});
+        steps_.push_back({arc.t_begin, arc.t_end, true, {}});
         if (at) at(arc.t_end);
         return true;
     }
@@ -398,12 +380,21 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), shortest_factor, longest_factor)
                            : longest_factor;
     };
-    const double straight = motion_.turns() ? straight_from(arc) : arc.t_end;
+    EndInRest last;
+    if (motion_.turns()) {
+        last = end_in_rest(x_, arc);
+        if (last.rests && !last.path) return false;
+        motion_.begin(arc);
+    }
+    const double stop = last.path ? last.path->from : arc.t_end;
     double t = std::max(arc.t_begin, arc.steps.front().t_old());
     double h = std::clamp(next_step_, length_of(arc, 0), first_step_factor * length_of(arc, 0));
     // Recorded steps are not merged if `at` must be called at their ends, or if an expression may have a kink that is
-    // not known: it could lie between the nodes of a long step.
-    int refused = 0, merged_refusals = at || !x_.linearised.all_switches() ? max_merged_refusals : 0;
+    // not known: it could lie between the nodes of a long step. Nor where slip in a plane turns in implicit steps: the
+    // direction of slow slip is not smooth where they meet, and the difference of two solutions does not show it (an
+    // error of 1e-2 near rest).
+    const bool single = at || !x_.linearised.all_switches() || (arc.implicit && motion_.turns());
+    int refused = 0, merged_refusals = single ? max_merged_refusals : 0;
     bool possible = true;
     std::size_t k = 0;  // recorded step that contains t
     const auto tell = [&](double when) {
@@ -417,26 +408,25 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     // A separate probe has many directions beside it.
     const bool by_series = use_ == Use::forward_only && directions.rows() == 0 && series_.begin(arc);
     std::size_t tries = 0;
-    const std::optional<double> first = from_rest(arc, t, straight);
+    const std::optional<double> first = from_rest(arc, t, stop);
     if (!first) return false;
     t = *first;
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
-        if (t >= straight && straight < arc.t_end) {
-            possible = straight_step(t, arc.t_end);
-            steps_.push_back({t, arc.t_end, true});
+        if (last.path && t >= stop) {
+            possible = step_to_rest(arc, *last.path);
             tell(arc.t_end);
             break;
         }
         if (by_series && series_.covers(k)) {
-            const double goal = std::min(end_of(arc, k), straight);
+            const double goal = std::min(end_of(arc, k), stop);
             if (carry_series(arc, k, t, goal)) {
                 t = goal;
                 continue;
             }
         }
-        const std::size_t last = merged_refusals < max_merged_refusals ? last_merged(arc, k, t, h) : k;
-        stride_ = end_of(arc, last) - arc.steps[k].t_old();
-        const double goal = std::min(end_of(arc, last), straight);
+        const std::size_t last_step = merged_refusals < max_merged_refusals ? last_merged(arc, k, t, h) : k;
+        stride_ = end_of(arc, last_step) - arc.steps[k].t_old();
+        const double goal = std::min(end_of(arc, last_step), stop);
         const double parts = std::ceil((goal - t) / h * (1.0 - rounding_allowance));
         const double end = parts <= 1.0 ? goal : t + (goal - t) / parts;
         const Trial trial = take(arc, t, end);
@@ -447,7 +437,7 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         } else {
             h = (end - t) * (std::isfinite(trial.error) ? factor(trial.error) : failed_step_factor) *
                 (refused++ > 0 ? repeated_refusal_factor : 1.0);
-            if (last > k) ++merged_refusals;
+            if (last_step > k) ++merged_refusals;
             const bool implicit = sparse_arc_ || collocates(arc);
             const double shortest = implicit ? shortest_collocated_step : shortest_explicit_step;
             possible = h >= shortest * (end_of(arc, k) - arc.steps[k].t_old());
@@ -506,9 +496,14 @@ bool ArcFlow::backwards(const integrate::RecordedArc& arc, const std::vector<Ste
             gradients.middleCols(n_, n_).setZero();
             continue;
         }
-        const bool possible = steps[k].straight ? straight_back(steps[k], gradients)
-                              : collocates(arc) ? collocated_back(steps[k], fine_nodes(arc), gradients)
-                                                : explicit_back(steps[k], gradients);
+        if (const Matrix& map = steps[k].to_rest; map.size() > 0) {  // y·δx(end) = (δx, δp)·map y
+            const Matrix ends = gradients.leftCols(2 * n_);
+            gradients.leftCols(2 * n_).setZero();
+            gradients += ends * map.transpose();
+            continue;
+        }
+        const bool possible = collocates(arc) ? collocated_back(steps[k], fine_nodes(arc), gradients)
+                                              : explicit_back(steps[k], gradients);
         if (!possible) return false;
     }
     return true;

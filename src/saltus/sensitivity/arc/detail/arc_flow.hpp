@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "saltus/sensitivity/arc/detail/arc_collocation.hpp"
+#include "saltus/sensitivity/arc/detail/arc_rest.hpp"
 #include "saltus/sensitivity/arc/detail/arc_series.hpp"
 #include "saltus/sensitivity/arc/detail/arc_sparse.hpp"
 
@@ -27,8 +28,8 @@ class ArcFlow {
 public:
     struct Step {
         double t, end;
-        bool straight = false;  ///< the last part of an arc, in one Euler step (see straight_from)
-        bool rests = false;     ///< a whole arc at rest: see ArcFlow::rests
+        bool rests = false;   ///< a whole arc at rest: see ArcFlow::rests
+        Matrix to_rest = {};  ///< the end of an arc on which slip in a plane comes to rest (map_to_rest)
     };
 
     /// `forward_only`: steps may be Taylor series or have sparse matrices. These have no transpose for `backwards`.
@@ -73,15 +74,14 @@ private:
     void begin(const integrate::RecordedArc& arc, const Matrix& probe, const Matrix& directions);
     bool carry_series(const integrate::RecordedArc& arc, std::size_t step, double t, double end);
     Trial take(const integrate::RecordedArc& arc, double t, double end, double allowed = 1.0);
-    std::optional<double> from_rest(const integrate::RecordedArc& arc, double t, double straight);
+    std::optional<double> from_rest(const integrate::RecordedArc& arc, double t, double goal);
     void grow_scale();
     double whole(Eigen::Index row, int kind) const;
     double measure(const Matrix& error) const;
     void stage_of(Bundle& bundle, int stage, double h);
     double explicit_step(double t, double end);
     double sparse_step(double t, double end);
-    bool straight_step(double t, double end);
-    bool straight_back(const Step& step, Matrix& gradients);
+    bool step_to_rest(const integrate::RecordedArc& arc, const PathToRest& path);
     bool collocates(const integrate::RecordedArc& arc) const;
     double collocated_step(double t, double end, const integrate::RecordedArc& arc);
     double short_step(double t, double end);

@@ -7,16 +7,6 @@
 
 namespace saltus::sensitivity {
 
-/// Part of an arc, at its end, on which the derivatives are carried in a straight line if slip in a plane comes to
-/// rest.
-inline constexpr double straight_arc_ratio = 1e-5;
-
-/// The time from which an arc is treated as straight. If slip in a plane comes to rest then its direction turns ever
-/// faster and the coefficients of the linearised equations grow without bound, while δγ goes to zero linearly.
-inline double straight_from(const integrate::RecordedArc& arc) {
-    return arc.t_end - straight_arc_ratio * (arc.t_end - arc.t_begin);
-}
-
 /// The highest order of a step of the form `series` whose term matters for positions or velocities: n coordinates, n
 /// velocities, others. Terms of higher orders are below `negligible` times the size of the motion.
 inline constexpr double negligible_term_ratio = 1e-12;

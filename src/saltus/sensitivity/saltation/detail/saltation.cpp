@@ -10,7 +10,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/mechanics.hpp"
-#include "saltus/sensitivity/arc/detail/arc_motion.hpp"
+#include "saltus/sensitivity/arc/detail/arc_rest.hpp"
 #include "saltus/sensitivity/saltation/detail/reset.hpp"
 #include "saltus/sensitivity/saltation/detail/simultaneous.hpp"
 #include "saltus/sensitivity/saltation/detail/time_of_rest.hpp"
@@ -206,7 +206,7 @@ private:
                 const FrictionPart& part = d_.parts()[ix(w.part)];
                 const Tangent::EventMemory::Rest* const rest = rest_of(w);
                 const integrate::SlipDirection& along = rest ? rest->gradient : d_.mode().parts[ix(w.part)].direction;
-                RowVector s = rest ? RowVector(rest->others) : RowVector(RowVector::Zero(x_.columns()));
+                RowVector s = RowVector::Zero(x_.columns());
                 for (int i = 0; i < part.size; ++i) s += along[ix(i)] * velocity_.row(part.row + i);
                 return s;
             }
@@ -281,42 +281,19 @@ bool touches(const EventCondition& c, const RecordedChange& change) {
 }
 
 /// Replaces f = (u, u̇) before the change if slip in a plane comes to rest. At rest the direction of slip γ/|γ|, and
-/// with it u̇, is rounding. So both are extrapolated linearly from the beginning of the last part of the arc, on which
-/// the derivatives have been carried in a straight line too (straight_from): f(t_end) = f(from) + (t_end − from)
-/// ḟ(from). Also sets the directions of slip of the dynamics to those at `from`, and finds the gradients of the times
-/// of rest. False if one of them cannot be found.
+/// with it u̇, is rounding. So both are those at the end of the path on which the derivatives have been carried next to
+/// rest (end_in_rest), where the slip has a direction and hardly any speed. Also sets the directions of slip of the
+/// dynamics to those there, and finds the gradients of the times of rest. False if one of them cannot be found.
 bool come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::RecordedArc& arc, Vector& f) {
     integrate::Dynamics& d = x.dynamics;
     std::vector<int> resting;
     for (const Watch& w : found)
         if (w.what == Watch::What::slip && d.parts()[ix(w.part)].size > 1) resting.push_back(w.part);
-    const double from = straight_from(arc), little = arc.t_end - from;
-    if (resting.empty() || arc.steps.empty() || !(little > 0.0)) return true;
-    auto step = arc.steps.rbegin();
-    while (std::next(step) != arc.steps.rend() && step->t_old() > from) ++step;
-    std::vector<double> state(ix(d.state_size()));
-    step->evaluate(from, state.data());
-    const int n = x.n();
-    // The directions first: the friction of the mode's old direction acts the other way if slip has turned far.
-    d.evaluate_terms(from, state.data());
-    integrate::SystemMode turned = d.mode();
+    if (resting.empty() || arc.steps.empty() || !(arc.t_end > arc.t_begin)) return true;
+    const EndInRest end = end_in_rest(x, arc);
+    if (!end.path || !x.velocity_field(end.path->t, end.path->end.data(), f)) return false;
     for (const int k : resting) {
-        const double speed = d.slip_speed(k);
-        if (!(speed > 0.0)) return false;
-        for (int r = 0; r < d.parts()[ix(k)].size; ++r)
-            turned.parts[ix(k)].direction[ix(r)] = d.slip_velocity(k)[r] / speed;
-    }
-    d.turn_slip(turned);
-    Vector field;
-    if (!x.velocity_field(from, state.data(), field) || !x.linearised.prepare(from, state.data())) return false;
-    Matrix along = Matrix::Zero(1, x.columns()), rates;
-    along(0, 0) = 1.0;
-    along.middleCols(1, 2 * n) = field.transpose();
-    x.linearised.along(along, rates);
-    f.head(n) = field.head(n) + little * field.tail(n);
-    f.tail(n) = field.tail(n) + little * rates.row(0).transpose();
-    for (const int k : resting) {
-        std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, from, state, little, k);
+        std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, end.path->t, end.path->end, k);
         if (!rest) return false;
         x.event_memory.rests.push_back(std::move(*rest));
     }
@@ -502,6 +479,36 @@ void require_no_force_of_idle_contacts(Tangent& x, const RecordedChange& change,
     }
 }
 
+/// Adds conditions for slip in a plane that begins at rest, at the start or after a jump of the model: a variation of
+/// the slip velocity γ across the direction d of slip turns the first part of the slip, however small it is. Its effect
+/// is |γ| times a function of the direction of γ, which has no derivative at γ = 0.
+void require_start_along_slip(Tangent& x, const RecordedChange& change, Saltation& out) {
+    const int n = x.n();
+    x.dynamics.evaluate_terms(change.t, change.after.data());
+    Matrix velocity;
+    for (std::size_t k = 0; k < change.mode_after->parts.size(); ++k) {
+        const FrictionPart& part = x.dynamics.parts()[k];
+        const FrictionMode& mode = change.mode_after->parts[k];
+        if (!mode.slips || part.size == 1 || x.dynamics.slip_speed(static_cast<int>(k)) > resting_speed) continue;
+        if (velocity.size() == 0)
+            x.linearised.gather(Function::velocity, change.t, change.after.data(), {}, {}, velocity);
+        const Eigen::Map<const Vector> d(mode.direction.data(), part.size);
+        const Matrix along = velocity.middleRows(part.row, part.size);
+        const Matrix across = along - d * (d.transpose() * along);
+        for (int r = 0; r < part.size; ++r) {
+            RowVector change_of = across.row(r).segment(1, 2 * n) * out.map;
+            change_of.tail(x.parameters()) += across.row(r).tail(x.parameters());
+            RowVector terms = across.row(r).segment(1, 2 * n).cwiseAbs() * out.map.cwiseAbs();
+            terms.tail(x.parameters()) += across.row(r).tail(x.parameters()).cwiseAbs();
+            change_of = without_rounding(change_of, terms);
+            if (change_of.cwiseAbs().maxCoeff() > negligible_condition)
+                out.conditions.push_back({change_of,
+                                          "slip in a plane begins at rest here, and has no derivative by a velocity "
+                                          "across its direction"});
+        }
+    }
+}
+
 /// Adds conditions for a jump that ends in closed contacts or on constraints: the varied motion must end in them, too.
 /// With the shift δt = −s·δ/ṡ of the event, the varied state just after its reset is R_x δ + (R_x f⁻ + R_t) δt, and a
 /// function g of the new state varies by g_x of that, plus g_t δt + g_p δp. `map` is (R_t, R_x, R_p). Gaps that a
@@ -658,6 +665,7 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
         return fail("an expression jumps here, and the jump drives the motion back");
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
     require_no_force_of_idle_contacts(x, change, out);
+    if (start || change.jump >= 0) require_start_along_slip(x, change, out);
     if (out.events.size() > 1 && !out.smooth && !out.untimed) out.drifts = separate_drifts(x, change, out, before);
 }
 

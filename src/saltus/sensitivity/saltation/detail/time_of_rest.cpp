@@ -68,22 +68,6 @@ public:
         return rate.allFinite();
     }
 
-    /// A = ∂γ̇/∂γ at the state with its true γ, in the directions of u that change γ alone.
-    Matrix derivative(const std::vector<double>& x) {
-        x_.dynamics.turn_slip(mode_);
-        if (!x_.linearised.prepare(t_, x.data())) return Matrix::Constant(part_.size, part_.size, NAN);
-        Matrix directions = Matrix::Zero(part_.size, x_.columns()), rates;
-        directions.middleCols(1 + x_.n(), x_.n()) = lift_.transpose();
-        x_.linearised.along(directions, rates);
-        return W_ * rates.transpose();
-    }
-
-    /// After derivative: w·γ̇ differentiated by all columns of Tangent, and by γ alone.
-    void against(const Vector& w, Vector& by_all, Vector& by_slip) {
-        x_.linearised.against(W_.transpose() * w, by_all);
-        by_slip = lift_.transpose() * by_all.segment(1 + x_.n(), x_.n());
-    }
-
 private:
     Tangent& x_;
     const integrate::FrictionPart part_;
@@ -166,41 +150,18 @@ std::optional<Vector> gradient_by_integration(SlipRate& rate, const Vector& d) {
     return g;
 }
 
-/// w with (I + little A)ᵀ w = g. The matrix is singular if the Euler step takes all of δγ across d away; then g is
-/// along d, and the system is solvable. Nothing if it is not.
-std::optional<Vector> before_euler_step(const Matrix& A, double little, const Vector& g) {
-    constexpr double rank_threshold = 1e-6, solved = 1e-4;
-    const Matrix step = Matrix::Identity(A.rows(), A.cols()) + little * A;
-    if (!step.allFinite()) return {};
-    const SingularParts parts = singular_parts(step.transpose(), SingularBases::full);
-    Vector w = Vector::Zero(g.size());
-    for (Eigen::Index k = 0; k < parts.values.size() && parts.values(k) > rank_threshold * parts.values(0); ++k)
-        w += parts.U.col(k).dot(g) / parts.values(k) * parts.V.col(k);
-    if (!w.allFinite() || !((step.transpose() * w - g).norm() <= solved * g.norm())) return {};
-    return w;
-}
-
 }  // namespace
 
 std::optional<Tangent::EventMemory::Rest> gradient_of_rest(Tangent& tangent, double t, const std::vector<double>& x,
-                                                           double little, int part) {
+                                                           int part) {
     SlipRate rate(tangent, t, x, part);
     if (!rate.usable()) return {};
     const Vector d = rate.gamma().normalized();
     std::optional<Vector> g = gradient_for_steady_direction(rate, d);
     if (!g) g = gradient_by_integration(rate, d);
-    if (!g) return {};
-    const std::optional<Vector> w = before_euler_step(rate.derivative(x), little, *g);
-    if (!w) return {};
-    // The Euler step also adds what the other variables change, δγ(t + little) = (I + little A) δγ + little B δz, where
-    // B leaves out the changes of u that change γ. If the direction of slip stays then a change of F by δF changes the
-    // time to rest by little g·δF. I + little A is almost singular if other forces are small next to friction: w is
-    // large, and the difference little (w − g)·B is subtracted.
-    Vector other_rates, slip_rates;
-    rate.against(*w - *g, other_rates, slip_rates);
-    if (!other_rates.allFinite()) return {};
-    Tangent::EventMemory::Rest out{part, {}, -little * other_rates.transpose()};
-    for (int r = 0; r < rate.size(); ++r) out.gradient[ix(r)] = (*w)(r) + little * slip_rates(r);
+    if (!g || !g->allFinite()) return {};
+    Tangent::EventMemory::Rest out{part, {}};
+    for (int r = 0; r < rate.size(); ++r) out.gradient[ix(r)] = (*g)(r);
     return out;
 }
 

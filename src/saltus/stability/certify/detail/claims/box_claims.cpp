@@ -50,7 +50,7 @@ public:
           left_(scope.budget) {}
 
     std::optional<ClaimValue> grow(const Box& q) {
-        if (left_ <= 0 || (scope_.stop && scope_.stop())) return std::nullopt;
+        if (left_ <= 0 || depth_ >= deepest || (scope_.stop && scope_.stop())) return std::nullopt;
         if (std::optional<ClaimValue> leaf = empty_leaf(scope_, q)) return counted(std::move(leaf));
         if (std::optional<ClaimValue> leaf = test_(q)) return counted(std::move(leaf));
         if (const std::optional<std::pair<std::size_t, double>> cut = isolating_cut(q))
@@ -65,6 +65,10 @@ public:
     }
 
 private:
+    /// A tree has at most this many cuts from its root to a leaf. Each takes a part of the stack, here and where the
+    /// tree is written and read, and a box that is cut again and again off one side would go on for tens of thousands.
+    static constexpr int deepest = 400;
+
     std::optional<ClaimValue> counted(std::optional<ClaimValue> leaf) {
         --left_;
         return leaf;
@@ -74,9 +78,10 @@ private:
         Box low = q, high = q;
         low[side] = Interval(q[side].lo, at);
         high[side] = Interval(at, q[side].hi);
+        ++depth_;
         std::optional<ClaimValue> below = grow(low);
-        if (!below) return std::nullopt;
-        std::optional<ClaimValue> above = grow(high);
+        std::optional<ClaimValue> above = below ? grow(high) : std::nullopt;
+        --depth_;
         if (!above) return std::nullopt;
         return split_node(side, at, std::move(*below), std::move(*above));
     }
@@ -157,6 +162,7 @@ private:
     const std::vector<Box>& special_;
     AdmissibleSet set_;
     long left_;
+    int depth_ = 0;
 };
 
 }  // namespace

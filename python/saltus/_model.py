@@ -364,32 +364,51 @@ class Basin(Result):
         return pandas.DataFrame({**{name: self.starts[:, k] for k, name in enumerate(self.columns)},
                                  "label": self.label, "time": self.time})
 
+    def _grid(self):
+        """The axes of the grid and the place of each start in it, or None if the starts are no grid, or only a part of one."""
+        axes = [np.unique(self.starts[:, k]) for k in range(len(self.columns))]
+        if np.prod([len(a) for a in axes]) != len(self.starts):
+            return None
+        return axes, tuple(np.searchsorted(a, self.starts[:, k]) for k, a in enumerate(axes))
+
     def to_xarray(self):
         """An xarray.Dataset of label and time over the axes of the grid."""
         import xarray
 
-        axes = [np.unique(self.starts[:, k]) for k in range(len(self.columns))]
-        shape = [len(a) for a in axes]
-        if np.prod(shape) != len(self.starts):
+        if self._grid() is None:
             raise Error("the starts are not a grid", remedy="use to_dataframe()")
-        where = tuple(np.searchsorted(a, self.starts[:, k]) for k, a in enumerate(axes))
+        axes, where = self._grid()
+        shape = [len(a) for a in axes]
         label, time = np.zeros(shape, dtype=int), np.full(shape, np.nan)
         label[where], time[where] = self.label, self.time
         return xarray.Dataset({"label": (self.columns, label), "time": (self.columns, time)},
                               coords=dict(zip(self.columns, axes)))
 
     def plot(self, ax=None):
-        """Draws the labels over the first two coordinates with matplotlib. Returns the axes."""
+        """Draws the labels with matplotlib over the two coordinates that vary, in a new figure if `ax` is not given. Each
+        start of a grid is a cell; other starts are points. Returns the axes."""
         import matplotlib.pyplot as plt
 
-        ax = ax or plt.gca()
-        y = self.starts[:, 1] if len(self.columns) > 1 else np.zeros(len(self.starts))
-        for label in np.unique(self.label):
-            chosen = self.label == label
-            ax.plot(self.starts[chosen, 0], y[chosen], "s", label=self._document["labels"].get(str(label), str(label)))
-        ax.set_xlabel(self.columns[0])
-        ax.set_ylabel(self.columns[1] if len(self.columns) > 1 else "")
-        ax.legend()
+        varied = [k for k in range(len(self.columns)) if len(np.unique(self.starts[:, k])) > 1] or [0]
+        if len(varied) > 2:
+            raise Error(f"{len(varied)} coordinates vary: {', '.join(self.columns[k] for k in varied)}",
+                        remedy="a picture has two; draw a slice of to_xarray()")
+        ax = ax or plt.subplots()[1]
+        names, colours = [self._document["labels"].get(str(x), str(x)) for x in np.unique(self.label)], plt.get_cmap("tab10")
+        x, numbers = self.starts[:, varied[0]], np.searchsorted(np.unique(self.label), self.label)
+        if len(varied) == 2 and self._grid() is not None:
+            axes, where = self._grid()
+            cells = np.zeros((len(axes[varied[1]]), len(axes[varied[0]])))
+            cells[where[varied[1]], where[varied[0]]] = numbers % 10
+            ax.pcolormesh(axes[varied[0]], axes[varied[1]], cells, cmap=colours, vmin=-0.5, vmax=9.5, shading="nearest")
+        else:
+            y = self.starts[:, varied[1]] if len(varied) == 2 else np.zeros(len(x))
+            ax.scatter(x, y, c=numbers % 10, cmap=colours, vmin=-0.5, vmax=9.5, s=9)
+        for number, name in enumerate(names):
+            ax.plot([], [], "s", color=colours(number % 10), label=name)
+        ax.set_xlabel(self.columns[varied[0]])
+        ax.set_ylabel(self.columns[varied[1]] if len(varied) == 2 else "")
+        ax.legend(loc="upper right")
         return ax
 
 

@@ -125,6 +125,9 @@ class Motion(Result):
             return self._table.q[:, names.index(key)]
         if isinstance(key, str) and key.endswith("'") and key[:-1] in names:
             return self._table.u[:, names.index(key[:-1])]
+        if key not in self._document:
+            known = [*names, *(name + "'" for name in names), *self._document]
+            raise KeyError(f"there is no '{key}'; there are {', '.join(known)}")
         return super().__getitem__(key)
 
     def __repr__(self):

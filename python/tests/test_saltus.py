@@ -544,6 +544,26 @@ def test_plots():
     assert r.plot("y'", over="y").get_ylabel() == "y'"
 
 
+def test_plots_of_basins_have_the_label_of_each_start():
+    pytest.importorskip("matplotlib").use("Agg")
+    bar = saltus.load(models / "rocking-bar.toml")
+    b = bar.basin(phi=(-1.4, 1.4, 4), **{"phi'": (-4, 4, 3)}, x=0.1)
+    ax = b.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("phi", "phi'")
+    cells = ax.collections[0]
+    assert len(set(b.label)) > 1 and cells.get_array().size == 12
+    labels = np.unique(b.label)[np.asarray(cells.get_array()).reshape(3, 4).astype(int)]
+    for start, label in zip(b.starts, b.label):
+        phi, omega = start[b.columns.index("phi")], start[b.columns.index("phi'")]
+        assert labels[round((omega + 4) / 4), round((phi + 1.4) / 2.8 * 3)] == label
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == [b.labels[str(x)] for x in np.unique(b.label)]
+    assert b.plot() is not ax  # a figure of its own
+    points = bar.basin(box={"phi": (-0.2, 0.2), "phi'": (-1, 1)}, samples=5, t_max=1).plot().collections[0]
+    assert len(points.get_offsets()) == 5
+    with pytest.raises(saltus.Error, match="3 coordinates vary"):
+        bar.basin(phi=(-0.2, 0.2, 2), x=(0.1, 0.2, 2), **{"phi'": (-1, 1, 2)}, t_max=1).plot()
+
+
 def test_the_example_of_h5py_in_the_documentation_runs(tmp_path, monkeypatch, capsys):
     pytest.importorskip("h5py")
     page = (models.parent / "docs" / "python.md").read_text(encoding="utf-8")

@@ -103,9 +103,20 @@ await test("an error is shown at its line, and the last motion stays", async () 
     assert.match(await page.locator(".source-text .wrong").innerText(), /nonsense/);
     near((await motion(page)).events[0].t, 0.5, 1e-9, "impact of the last motion");
     assert(await page.locator(".plot").first().isVisible());
+    // Both stand in the window, in a long file and in a page that was scrolled.
+    await page.evaluate(() => scrollTo(0, 400));
+    writeFileSync(file, "# more\n".repeat(80) + ball("40.0", " + more_nonsense"));
+    await page.locator(".problem strong", { hasText: "line 85" }).waitFor();
+    assert.match(await page.locator(".source-text .wrong .reason").innerText(), /undefined name 'more_nonsense'/);
+    for (const part of [".problem strong", ".source-text .wrong"]) {
+        const seen = await page.locator(part).evaluate((e) => [e.getBoundingClientRect().top, e.getBoundingClientRect().bottom, innerHeight]);
+        assert(seen[0] >= 0 && seen[1] <= seen[2], `${part} is at ${seen}`);
+    }
+    await page.evaluate(() => scrollTo(0, 0));
     writeFileSync(file, ball("10.0"));
     await shows(page, () => Math.abs(window.saltusStudio.motion().events[0].t - 1) < 1e-9);
     assert.equal(await page.locator(".problem").isVisible(), false);
+    assert.equal(await page.locator(".source-text").isVisible(), false); // the sliders are back
 });
 
 await test("sliders move the motion", async () => {

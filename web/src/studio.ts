@@ -334,12 +334,28 @@ class Studio {
         if (this.motion) this.problem.append(el("p", { class: "source" }, "The last motion without errors stays visible."));
     }
 
+    /// The file, with the error below its line. Only the column beside the plots is scrolled to it: the page stays where it
+    /// is, with the error on top.
     private showText(): void {
         const error = this.source?.error;
-        this.text.replaceChildren(...(this.source?.text ?? "").replace(/\n$/, "").split("\n").map((line, k) => el("li", error?.line === k + 1 ? { class: "wrong", title: error.message } : {}, line || " ")));
-        if (error) (this.text.parentElement as HTMLDetailsElement).open = true;
-        this.text.querySelector(".wrong")?.scrollIntoView({ block: "nearest" });
+        const rows = (this.source?.text ?? "").replace(/\n$/, "").split("\n").map((line, k) => {
+            if (error?.line !== k + 1) return el("li", {}, line || " ");
+            return el("li", { class: "wrong" }, line || " ", el("div", { class: "reason" }, error.message));
+        });
+        this.text.replaceChildren(...rows);
+        const file = this.text.parentElement as HTMLDetailsElement;
+        if (!error) {
+            if (this.openedForError) file.open = this.openedForError = false; // the sliders come back
+            return;
+        }
+        if (!file.open) file.open = this.openedForError = true;
+        const [column, wrong] = [this.text.closest("aside"), this.text.querySelector(".wrong")];
+        if (!column || !wrong) return;
+        const [around, line] = [column.getBoundingClientRect(), wrong.getBoundingClientRect()];
+        const top = Math.max(around.top, 0), bottom = Math.min(around.bottom, innerHeight);
+        if (line.top < top || line.bottom > bottom) column.scrollTop += (line.top + line.bottom) / 2 - (top + bottom) / 2;
     }
+    private openedForError = false;
 
     // ---- tabs
 

@@ -1078,15 +1078,18 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
     const trajectory::Trajectory visit = map.motion(0.0, vector_of(start), wait);
     const auto range = range_of(visit);
     const Vector &low = range.first, &high = range.second;
-    // Starts are independent; which of two equal orbits is listed is decided by their order.
-    std::vector<std::optional<Orbit>> found(static_cast<std::size_t>(std::max(0, count)));
+    const Translations translations = translations_of(model);
     ensemble::Options many;
     many.threads = options.threads;
     many.interrupted = options.interrupted;
-    ensemble::parallel_for(
-        found.size(),
-        [&](std::size_t number) {
-            const int k = static_cast<int>(number) + 1;
+    std::vector<Orbit> orbits;
+    // Starts are independent; which of two equal orbits is listed is decided by their order. A block of them bounds the
+    // memory, and keeps many threads busy.
+    constexpr int block = 1024;
+    for (int first = 0; first < count; first += std::min(block, count - first)) {
+        std::vector<std::optional<Orbit>> found(static_cast<std::size_t>(std::min(block, count - first)));
+        const auto try_start = [&](std::size_t number) {
+            const int k = first + static_cast<int>(number) + 1;
             Vector x(low.size());
             for (Eigen::Index i = 0; i < x.size(); ++i)
                 x(i) = low(i) + (high(i) - low(i)) * spread(k, prime(static_cast<int>(i)));
@@ -1099,14 +1102,14 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
                 if (orbit.converged()) found[number] = std::move(orbit);
             } catch (const Error&) {  // a start that penetrates an obstacle
             }
-        },
-        many);
-    const Translations translations = translations_of(model);
-    std::vector<Orbit> orbits;
-    for (std::optional<Orbit>& orbit : found)
-        if (orbit &&
-            std::none_of(orbits.begin(), orbits.end(), [&](const Orbit& o) { return same(o, *orbit, translations); }))
-            orbits.push_back(std::move(*orbit));
+        };
+        const bool complete = ensemble::parallel_for(found.size(), try_start, many);
+        for (std::optional<Orbit>& orbit : found)
+            if (orbit && std::none_of(orbits.begin(), orbits.end(),
+                                      [&](const Orbit& o) { return same(o, *orbit, translations); }))
+                orbits.push_back(std::move(*orbit));
+        if (!complete) break;
+    }
     std::stable_sort(orbits.begin(), orbits.end(),
                      [](const Orbit& a, const Orbit& b) { return a.motion.energy.initial < b.motion.energy.initial; });
     return orbits;

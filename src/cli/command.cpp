@@ -82,6 +82,10 @@ std::unique_ptr<io::ResultFolder> open_results(const OutputOptions& options, con
     return std::make_unique<io::ResultFolder>(options.out, command, std::move(inputs), options.line, std::move(units));
 }
 
+bool prints_text_alone(const OutputOptions& options) {
+    return options.out.empty() && !options.json && options.report.empty();
+}
+
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery) {
     const Delivering now;
     std::optional<Error> not_written;

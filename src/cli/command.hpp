@@ -81,6 +81,9 @@ std::string document_of(const std::string& json, bool cut_short);
 /// Prints such a document for a run that was ended before it had any result, if --json asks for a document.
 void deliver_nothing(const OutputOptions& options, const std::string& model);
 
+/// Whether a run writes neither files nor a document nor a page: it then needs less memory.
+bool prints_text_alone(const OutputOptions& options);
+
 /// Publishes the files in `folder` if it is not null, and prints the JSON document or the text, as the options say. If
 /// the files cannot be written then the results are printed all the same, and then the Error is thrown.
 void deliver(const OutputOptions& options, io::ResultFolder* folder, const Delivery& delivery);

@@ -109,7 +109,8 @@ void refuse_needs(const EnsembleNeeds& n, const std::string& folder, const char*
         throw Error(number_text(n.runs) + " runs need " + gibibytes(n.memory) + " of memory, and " + gibibytes(memory) +
                         " are available",
                     {option, 0, 0},
-                    folder.empty() ? "give --out DIR, then they are kept on the disk; or give fewer" : "give fewer");
+                    folder.empty() && n.kept_on_disk ? "give --out DIR, then they are kept on the disk; or give fewer"
+                                                     : "give fewer");
     if (folder.empty()) return;
     // The folder itself may not exist yet.
     std::filesystem::path there = std::filesystem::absolute(folder);
@@ -124,6 +125,14 @@ void refuse_needs(const EnsembleNeeds& n, const std::string& folder, const char*
         throw Error(number_text(n.runs) + " runs need a file of " + gibibytes(n.largest_file) + ", and " +
                         gibibytes(file) + " are allowed",
                     {option, 0, 0}, "give fewer, or raise the limit of file sizes (ulimit -f)");
+}
+
+void refuse_kept_runs(std::size_t runs, double bytes, const char* option) {
+    EnsembleNeeds needs;
+    needs.runs = static_cast<double>(runs);
+    needs.memory = needs.runs * bytes;
+    needs.kept_on_disk = false;
+    refuse_needs(needs, "", option);
 }
 
 EnsembleRun::EnsembleRun(const EnsembleOptions& options, const Common& common, std::string name, std::size_t runs)

@@ -51,9 +51,12 @@ struct EnsembleNeeds {
     double memory = 0.0;        ///< beside what the program uses for few runs
     double disk = 0.0;          ///< of the result folder, at the time at which it holds most
     double largest_file = 0.0;  ///< of the folder
+    bool kept_on_disk = true;   ///< with a result folder the runs need less memory
 };
 /// Throws Error with the numbers if they do not fit. `folder`: of the results; empty: none. `option` gave the runs.
 void refuse_needs(const EnsembleNeeds& needs, const std::string& folder, const char* option);
+/// The same for runs that are all held in memory, `bytes` for each.
+void refuse_kept_runs(std::size_t runs, double bytes, const char* option);
 
 /// How the runs of one command are shared, kept and shown.
 class EnsembleRun {

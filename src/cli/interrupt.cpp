@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -95,7 +96,10 @@ void listen_for_interrupts() {
 
 void limit_time(double seconds) {
     if (!(seconds > 0.0)) return;
-    const auto wait = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    // The clock counts nanoseconds since the machine started in 64 bits, which hold 292 years.
+    constexpr double longest = 3.0e9;  // s, 95 years
+    const std::chrono::duration<double> finite(std::min(seconds, longest));
+    const auto wait = std::chrono::duration_cast<Clock::duration>(finite);
     limit_seconds = seconds;
     deadline = (Clock::now() + wait).time_since_epoch().count();
 }

@@ -5,7 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -58,11 +61,15 @@ struct Command {
     cli::OutputOptions* output;  ///< where its results go; nullptr: the command has no --report
 };
 
+void add_threads(CLI::App& command, int& threads) {
+    command.add_option("--threads", threads, "Threads to use; 0: as many as there are cores")
+        ->check(CLI::NonNegativeNumber);
+}
+
 void add_output_options(CLI::App& command, cli::OutputOptions& options) {
     command.add_option("--out", options.out, "Folder for result files; without it no file is written")
         ->type_name("DIR");
-    command.add_option("--threads", options.threads, "Threads to use; 0: as many as there are cores")
-        ->check(CLI::NonNegativeNumber);
+    add_threads(command, options.threads);
     command.add_flag("--report{" + std::string(cli::default_report) + "}", options.report,
                      "Also write a page of the results: --report FILE.html, or report.html in the folder of --out");
     command.add_flag("--json", options.json, "One JSON document on standard output, nothing else");
@@ -71,11 +78,18 @@ void add_output_options(CLI::App& command, cli::OutputOptions& options) {
                               "Lines \"progress 0.25\" on standard error, for other programs");
 }
 
-void add_time_limit(CLI::App& command, double& seconds) {
-    command
-        .add_option("--seconds", seconds,
-                    "Wall-clock time after which the run ends, keeps its results and says what is missing")
-        ->check(CLI::NonNegativeNumber);
+/// A complaint if a word is not a time limit. NaN is no limit, and CLI11 would take it for one.
+std::string refusal_of_time_limit(const std::string& word) {
+    double seconds = 0.0;
+    if (CLI::detail::lexical_cast(word, seconds) && seconds >= 0.0 && std::isfinite(seconds)) return "";
+    return "'" + word + "' is not a number of seconds >= 0";
+}
+
+void add_time_limit(CLI::App& command, double& seconds,
+                    const char* what =
+                        "Wall-clock time after which the run ends, keeps its results and says what is "
+                        "missing") {
+    command.add_option("--seconds", seconds, what)->check(refusal_of_time_limit);
 }
 
 void add_common(CLI::App& command, cli::Common& options, bool needs_model = true) {
@@ -96,13 +110,21 @@ CLI::App* add_check(CLI::App& app, cli::Common& options) {
     return command;
 }
 
+/// A complaint if a word is no seed. CLI11 would take -1 for 2^64 - 1, and larger numbers too.
+std::string refusal_of_seed(const std::string& word) {
+    std::uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), seed);
+    if (error == std::errc{} && end == word.data() + word.size()) return "";
+    return "'" + word + "' is not a whole number from 0 to 2^64 - 1";
+}
+
 /// --box and --seed of commands that make many runs.
 void add_box_options(CLI::App& command, cli::SampleOptions& c) {
     command
         .add_option("--box", c.box,
                     "Random initial values or parameters, x=from:to or x=normal:mean:deviation; repeatable")
         ->allow_extra_args(false);
-    command.add_option("--seed", c.seed, "Seed of the random starts (1)");
+    command.add_option("--seed", c.seed, "Seed of the random starts (1)")->check(refusal_of_seed);
 }
 
 /// Where and in which parts many runs are made.
@@ -383,6 +405,7 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
     command->add_option("--model", c.model, "Model of the motions, if it is not next to them");
     command->add_option("--title", c.title, "Title of the page; default: the model's name");
     command->add_flag("--static", c.plain, "Static plots instead of interactive ones");
+    add_time_limit(*command, c.seconds, "Wall-clock time after which the command ends without a page");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus simulate models/rocking-bar.toml --out run && saltus report run -o bar.html");
     return command;
@@ -391,8 +414,8 @@ CLI::App* add_report(CLI::App& app, cli::ReportCommand& c) {
 CLI::App* add_merge(CLI::App& app, cli::MergeCommand& c) {
     CLI::App* command = app.add_subcommand("merge", "Join the parts that a command with --shard has computed");
     command->add_option("folder", c.folder, "The folder of --out that all parts were written to")->required();
-    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores")
-        ->check(CLI::NonNegativeNumber);
+    add_threads(*command, c.threads);
+    add_time_limit(*command, c.seconds);
     command->add_flag("--json", c.json, "One JSON document on standard output, nothing else");
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->add_flag("--virtual", c.virtual_parts,
@@ -413,7 +436,7 @@ CLI::App* add_gallery(CLI::App& app, cli::GalleryCommand& c) {
     command->add_option("-o,--out", c.out, "Folder for the pages and their data")->required();
     command->add_option("--only", c.only, "Only this model, by name; repeatable")->allow_extra_args(false);
     command->add_flag("--quick", c.quick, "Coarser grids, for an overview");
-    command->add_option("--threads", c.threads, "Threads to use; 0: as many as there are cores");
+    add_threads(*command, c.threads);
     add_time_limit(*command, c.seconds);
     command->add_flag("--quiet", c.quiet, "Print nothing but errors");
     command->footer("Example:  saltus gallery -o gallery --quick");
@@ -523,6 +546,17 @@ void refuse_unknown_command(const CLI::App& app, const std::vector<std::string>&
     for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
     if (std::find(names.begin(), names.end(), words[0]) == names.end())
         throw Error("unknown command '" + words[0] + "'", {}, did_you_mean(words[0], names));
+}
+
+/// Refuses an option whose value is an empty word, as in `--out "$FOLDER"` if the variable is not set: the run would go
+/// on without the option, and write nothing.
+void refuse_empty_value(const std::vector<std::string>& words) {
+    for (std::size_t k = 0; k < words.size(); ++k) {
+        const bool empty = k > 0 && words[k].empty() && words[k - 1].starts_with("-");
+        const std::string option = empty ? words[k - 1] : words[k].substr(0, words[k].find('='));
+        if (empty || (words[k].starts_with("--") && words[k] == option + "="))
+            throw Error("has an empty value", {option, 0, 0}, "give a value, or omit the option");
+    }
 }
 
 /// After words were left over by the parser: names the first of them that looks like an option, and the nearest option
@@ -654,6 +688,7 @@ int parse_and_run(const std::vector<std::string>& words) {
     };
     try {
         refuse_unknown_command(app, words);
+        refuse_empty_value(words);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& e) {  // a mistake, or a wish for help
         if (e.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) refuse_unknown_option(app, words);

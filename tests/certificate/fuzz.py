@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damages certificate files and sees that tools/check_certificate ends as documented.
 
-    fuzz.py [--count N] [--seed S] [--keep FOLDER] [FILE.json ...]
+    fuzz.py [--count N | --seconds T] [--seed S] [--keep FOLDER] [FILE.json ...]
 
 Without files the certificates of examples.py are damaged: single bytes, pieces of the text, values and structure of the
 JSON document, and the text of the model in it. The checker has to end with one of its exit codes (0, 1, 2) and one
 message without control characters. An exception that it does not handle, a crash, and a file that takes more than a
-minute are findings. mutate.py asks whether certificates that are accepted are true. --keep stores the files of findings.
+minute are findings. --seconds: as many files as fit into this time. mutate.py asks whether certificates that are accepted are true. --keep stores the files of findings.
 Exit code 1 if there is a finding.
 """
 import argparse
@@ -203,16 +203,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*")
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seconds", type=float, help="go on for this time, with the next seeds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep")
     arguments = parser.parse_args()
     originals = [json.load(open(f, encoding="utf-8")) for f in arguments.files] or examples.all_examples()
     started = time.monotonic()
-    findings = run(arguments.seed, arguments.count, originals, arguments.keep)
-    for number, what in findings:
-        print("file %d of seed %d:\n%s" % (number, arguments.seed, what))
-    print("%d damaged files in %.0f s, %d findings" % (arguments.count, time.monotonic() - started, len(findings)))
-    return 1 if findings else 0
+    at_once = arguments.count if arguments.seconds is None else FILES_IN_ONE_PROCESS
+    files, found, seed = 0, 0, arguments.seed
+    while True:
+        findings = run(seed, at_once, originals, arguments.keep)
+        for number, what in findings:
+            print("file %d of seed %d:\n%s" % (number, seed, what), flush=True)
+        files, found, seed = files + at_once, found + len(findings), seed + 1
+        if arguments.seconds is None or time.monotonic() - started >= arguments.seconds:
+            break
+    print("%d damaged files in %.0f s, %d findings" % (files, time.monotonic() - started, found))
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

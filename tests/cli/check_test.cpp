@@ -473,6 +473,26 @@ TEST(CommandLine, NamesTheUnknownOptionAndTheNearestOne) {
               "saltus: error: unknown option '--wat' of saltus check; saltus check --help lists the options\n");
 }
 
+/// An option that a shell gives an empty word, as in `--out "$FOLDER"`, is not left out silently.
+TEST(CommandLine, RefusesValuesThatNoRunCanHave) {
+    const std::string bar = model("rocking-bar");
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"check", bar, "--out", ""}, {"check", bar, "--report="}, {"check", bar, "--out="}})
+        EXPECT_NE(complaint(saltus(arguments)).find("has an empty value"), std::string::npos) << arguments.back();
+    for (const char* const seed : {"-1", "18446744073709551616", "1e3", "0x10", "nan"})
+        EXPECT_NE(complaint(saltus({"basin", bar, "--samples", "1", "--box", "phi=-1:1", "--seed", seed}))
+                      .find("is not a whole number from 0 to 2^64 - 1"),
+                  std::string::npos)
+            << seed;
+    // Every command with this option.
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"check", bar}, {"merge", "folder"}, {"gallery", "-o", "folder"}}) {
+        std::vector<std::string> words = arguments;
+        words.insert(words.end(), {"--threads", "-3"});
+        EXPECT_NE(complaint(saltus(words)).find("--threads: Value -3 is negative"), std::string::npos) << words[0];
+    }
+}
+
 TEST(CommandLine, NamesTheUnknownCommand) {
     EXPECT_NE(complaint(saltus({"chekc", model("rocking-bar")})).find("chekc"), std::string::npos);
 }

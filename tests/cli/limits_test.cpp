@@ -61,6 +61,36 @@ TEST(SmallAddressSpace, LetsFewerThreadsDoTheWork) {
     EXPECT_EQ(few.out, one.out);
 }
 
+/// The memory is estimated before the first run: a run that ends with bad_alloc has computed for nothing.
+TEST(SmallAddressSpace, RefusesRunsThatDoNotFitBeforeTheFirstOne) {
+#ifdef SALTUS_SANITIZED
+    GTEST_SKIP() << "sanitizers need more address space";
+#endif
+    const std::string ball = models + "bouncing-ball.toml", oscillator = models + "impact-oscillator.toml";
+    for (const std::string& line :
+         {"simulate " + ball + " --t-end 1 --vary e=0.1:0.9:1000000",
+          "simulate " + ball + " --t-end 1 --samples 1000000 --box e=0.1:0.9",
+          "sensitivity " + ball + " --t-end 1 --vary e=0.1:0.9:1000000",
+          "compare " + ball + " --t-end 1 --penalty k=1e3:1e9:1000000",
+          "diagram " + oscillator + " --over F0=0.5:1.5:1000 --period 2*pi/w --keep 1000000"}) {
+        const Outcome r = limited(300000, line + " --seconds 20");
+        EXPECT_EQ(r.code, 2) << line << "\n" << r.out;
+        EXPECT_NE(r.out.find(" of memory, and "), std::string::npos) << line << "\n" << r.out;
+    }
+}
+
+/// The starts of a search are not held in memory.
+TEST(SmallAddressSpace, HoldsASearchWithAnyNumberOfStarts) {
+#ifdef SALTUS_SANITIZED
+    GTEST_SKIP() << "sanitizers need more address space";
+#endif
+    const Outcome r = limited(300000, "orbit " + models +
+                                          "impact-oscillator.toml --period 2*pi/w --search 2000000000 "
+                                          "--threads 1 --seconds 1");
+    EXPECT_EQ(r.code, 130) << r.out;
+    EXPECT_NE(r.out.find("found"), std::string::npos) << r.out;
+}
+
 /// Tables and formulas are read by recursion. With 256 kB a table of 256 levels ended the program with a signal.
 TEST(SmallStack, IsRefusedOrHoldsTheDeepestTables) {
     const test::Folder folder;

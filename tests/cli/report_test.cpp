@@ -2,6 +2,7 @@
 //
 // `saltus report`, and --report on the other commands.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdio>
@@ -97,6 +98,25 @@ TEST(ReportCommand, StandsInTheFolderOfTheResults) {
     // Bad input leaves nothing.
     EXPECT_EQ(run("simulate nothing.toml --report page.html", folder.path()).code, 2);
     EXPECT_FALSE(fs::exists(folder.path() / "page.html"));
+}
+
+/// A FIFO to which nobody writes would let the program wait for ever.
+TEST(ReportCommand, RefusesWhatIsNoFile) {
+    const test::Folder folder;
+    for (const char* const name : {"fifo.h5", "fifo.json"}) {
+        ASSERT_EQ(::mkfifo(folder.file(name).c_str(), 0600), 0);
+        for (const std::string& line :
+             {std::string("report ") + name,
+              "simulate " + model("bouncing-ball") + " --t-end 9 --restart " + folder.file(name),
+              "impact " + model("bouncing-ball") + " --trajectory " + folder.file(name)}) {
+            if (line.ends_with("json") && !line.starts_with("report")) continue;
+            const Outcome r =
+                test::shell("timeout -s KILL 60 " + std::string(SALTUS_EXE) + " " + line + " 2>&1", folder.path());
+            EXPECT_EQ(r.code, 2) << line << r.out;
+            EXPECT_NE(r.out.find("is neither a file nor a folder"), std::string::npos) << line << r.out;
+        }
+    }
+    EXPECT_NE(run("report /dev/null", folder.path()).out.find("is neither a file nor a folder"), std::string::npos);
 }
 
 TEST(ReportCommand, RefusesWhatIsNoResult) {

@@ -47,6 +47,19 @@ TEST(TimeLimit, EndsABasinBeforeItsFirstMotion) {
     EXPECT_EQ(j["status"], "interrupted");
 }
 
+/// A limit that the clock cannot hold is no limit, and a word that is no time is refused.
+TEST(TimeLimit, OfAnyLengthIsATime) {
+    const std::string ball = "simulate " + std::string(SALTUS_SOURCE_DIR) +
+                             "/models/bouncing-ball.toml --set e=1 --t-end 2000 --quiet --seconds ";
+    for (const char* const seconds : {"1e10", "9.3e9", "1e300", "1.7e308", "0"})
+        EXPECT_EQ(test::command(ball + seconds).code, 0) << seconds;
+    for (const char* const word : {"nan", "inf", "-1", "-nan", "-inf"}) {
+        const Outcome r = test::command(ball + word);
+        EXPECT_EQ(r.code, 2) << word << r.out;
+        EXPECT_NE(r.out.find("is not a number of seconds >= 0"), std::string::npos) << word << r.out;
+    }
+}
+
 TEST(TimeLimit, EndsAStudyOfManyMotions) {
     const Folder folder;
     interrupted_run("compare " + billiard(folder));

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <numbers>
 
@@ -170,7 +171,7 @@ TEST(Basin, IsTheSameForAnyNumberOfThreadsAndAfterAnInterruption) {
     }
     for (const std::size_t cut : {5UL, 60UL, 90UL}) {
         const BasinRecord saved(layout_of(m, o));
-        std::size_t done = 0;
+        std::atomic<std::size_t> done = 0;  // several threads ask for interrupts
         BasinOptions first = o;
         first.progress = [&](std::size_t, std::size_t) { ++done; };
         first.interrupted = [&] { return done >= cut; };

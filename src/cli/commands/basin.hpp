@@ -39,6 +39,7 @@ struct MergeCommand {
     bool json = false, quiet = false;
     bool virtual_parts = false;  ///< basin.h5 refers to files of the parts, in place of their content
     int threads = 0;             ///< 0: one thread per core
+    double seconds = 0.0;        ///< limit of wall-clock time; 0: none
 };
 
 /// Writes the files that the command without --shard writes, byte by byte, and returns the exit code (merge.cpp).

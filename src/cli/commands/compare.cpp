@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/ensemble_options.hpp"
 #include "cli/interrupt.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/control/penalty/penalty_limit.hpp"
@@ -24,6 +25,8 @@ namespace {
 
 int compare_penalty(const CompareCommand& c) {
     const ensemble::Axis stiffness = control::penalty_from_text(c.penalty);
+    // Of each run 2 kB, and 4 kB while it is written (bouncing ball).
+    refuse_kept_runs(static_cast<std::size_t>(stiffness.n), 4000.0, "--penalty");
     const io::LoadedModel loaded = load(c.common);
     const model::Model& m = loaded.model;
     control::PenaltyLimitOptions o;

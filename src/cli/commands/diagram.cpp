@@ -87,6 +87,10 @@ int diagram(const DiagramCommand& c) {
     const auto count = static_cast<std::size_t>(options.over.n);
     if (sweeps.front() != orbit::Sweep::restart && !c.ensemble.shard.empty())
         throw Error("a sweep goes from value to value", {"--shard", 0, 0}, "use --sweep restart, or omit --shard");
+    // Of each point time and state, and their text while they are written (450 bytes for one coordinate).
+    const double numbers = 1.0 + 2.0 * static_cast<double>(loaded.model.size()),
+                 bytes = (prints_text_alone(c.common) ? 64.0 : 64.0 + 130.0 * numbers) + 16.0 * numbers;
+    refuse_kept_runs(count * sweeps.size(), bytes * static_cast<double>(options.keep), "--keep");
     io::DiagramReport report;
     report.exponents = c.exponents;
     report.identity = io::model_hash(loaded.file.text, loaded.build.set) + " " + c.common.line;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/ensemble/table.hpp"
 #include "saltus/io/results/provenance.hpp"
 
@@ -48,6 +49,10 @@ int merge(const MergeCommand& c) {
     if (c.virtual_parts && words[0] != "basin")
         throw Error("is for the parts of a basin", {"--virtual", 0, 0}, "merge without --virtual");
     if (c.virtual_parts) words.emplace_back("--virtual");
+    if (c.seconds > 0.0) {
+        words.emplace_back("--seconds");
+        words.push_back(number_text(c.seconds));
+    }
     if (c.json) words.emplace_back("--json");
     if (c.quiet) words.emplace_back("--quiet");
     if (c.threads > 0) {

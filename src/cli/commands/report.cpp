@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/command.hpp"
+#include "cli/interrupt.hpp"
 #include "saltus/io/page/collect_results.hpp"
 #include "saltus/io/results/files.hpp"
 #include "saltus/io/results/result_folder.hpp"
@@ -22,6 +23,7 @@ void refuse_page(const std::string& path) {
 }
 
 int report(const ReportCommand& c) {
+    limit_time(c.seconds);
     refuse_page(c.out);
     io::Report r = io::read_results(c.results, c.model);
     if (!c.title.empty()) r.title = c.title;

@@ -11,6 +11,7 @@ struct ReportCommand {
     std::vector<std::string> results;  ///< result folders, trajectory.h5 or JSON files
     std::string out = "report.html";   ///< path of the page
     std::string model, title;          ///< empty: the model beside the results, and its name
+    double seconds = 0.0;              ///< limit of wall-clock time; 0: none
     bool quiet = false;                ///< print errors only
     bool plain = false;                ///< static plots instead of interactive ones
     bool with_results = false;         ///< the page lies in the result folder and disappears with the results

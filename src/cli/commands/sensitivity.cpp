@@ -151,6 +151,8 @@ void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport
     set_run(c, q, *method, options);
     double runs = 1.0;
     for (const ensemble::Axis& a : options.vary) runs *= static_cast<double>(a.n);
+    // Of each run 3 kB, and 28 kB while it is written (bouncing ball with three events).
+    refuse_kept_runs(static_cast<std::size_t>(runs), prints_text_alone(c.common) ? 3000.0 : 28000.0, "--vary");
     Progress progress(0.0, runs, !c.common.quiet);
     options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
     report.study = sensitivity::study_events(q.description, options);

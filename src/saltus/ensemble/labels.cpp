@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 #include "saltus/base/error.hpp"
 
@@ -61,7 +62,7 @@ public:
 
 private:
     [[noreturn]] void fail() const {
-        throw Error(std::string("the labels cannot be stored: ") + std::strerror(errno), {folder_, 0, 0},
+        throw Error("the labels cannot be stored: " + std::generic_category().message(errno), {folder_, 0, 0},
                     "check the folder and the disk");
     }
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 
 #include "saltus/base/bytes.hpp"
 #include "saltus/base/error.hpp"
@@ -70,7 +71,7 @@ std::uint64_t sum_of(std::size_t run, std::string_view answer) {
 }
 
 Error system_error(const std::string& path, int number) {
-    return {std::strerror(number), {path, 0, 0}, "check the folder and the disk"};
+    return {std::generic_category().message(number), {path, 0, 0}, "check the folder and the disk"};
 }
 
 /// Bytes by their places.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/factorial.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/integrate/mode/detail/series_arithmetic.hpp"
@@ -68,7 +69,7 @@ ModeSeries::FastMotion ModeSeries::fast_motion(const ode::Tolerances& tolerances
     // Of A λ^k/k! both are λ. In front of a singularity at the distance ρ, where u_k ≈ C/ρ^k, their ratio is
     // N/(N − 1).
     if (!(std::abs(rate / before - 1.0) < 0.3 / order_)) return {0.0, infinity};
-    return {rate, std::exp(0.5 * std::log(sum[2]) + std::lgamma(order_ + 1.0) - order_ * std::log(rate))};
+    return {rate, std::exp(0.5 * std::log(sum[2]) + log_factorial(order_) - order_ * std::log(rate))};
 }
 
 /// Whether the slip velocity keeps its direction on a step of length h: its component across the first direction is

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "saltus/base/factorial.hpp"
+
 namespace saltus::integrate {
 
 /// How fast the terms of a series fall with their order k on a step h, relative to the size of the motion: like (h/ρ)^k
@@ -19,7 +21,7 @@ public:
 
     /// A term of order k >= 1 has this size > 0 on a step h.
     void learn(double h, int k, double size) {
-        const double factorial = kind_ == Kind::exponential ? std::lgamma(k + 1.0) : 0.0;
+        const double factorial = kind_ == Kind::exponential ? log_factorial(k) : 0.0;
         const double rho = h * std::exp(-(std::log(size) + factorial) / k);
         if (rho > 0.0 && rho < std::numeric_limits<double>::infinity()) rho_ = rho;
     }

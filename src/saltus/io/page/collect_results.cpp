@@ -98,6 +98,9 @@ private:
             return true;
         }
         std::error_code error;
+        if (!fs::is_regular_file(path, error))
+            throw Error("is neither a file nor a folder", {path, 0, 0},
+                        "copy its content into a file and give that file");
         if (fs::file_size(path, error) > largest_json)
             throw Error("is larger than 64 MiB", {path, 0, 0}, "give a smaller result");
         const fs::path table = fs::path(path).parent_path() / "basin.csv";

@@ -351,6 +351,8 @@ hid_t TableReader::open(const std::string& path) {
     std::error_code error;
     if (fs::is_directory(path, error))
         throw Error("is a folder, not a file", {path, 0, 0}, "give the trajectory.h5 in it");
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))  // a FIFO would let the program wait for ever
+        throw Error("is neither a file nor a folder", {path, 0, 0}, "copy its content into a file and give that file");
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error("cannot be opened", {path, 0, 0}, "check the path");
     std::string beginning(8, '\0');

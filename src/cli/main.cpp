@@ -264,6 +264,8 @@ CLI::App* add_sensitivity(CLI::App& app, cli::SensitivityCommand& c) {
         ->add_option("--vary", c.vary,
                      "Event times over a parameter: a=0.001:0.01:10, a=1e-4:1e-2:5:log or a=1,2,5; repeatable")
         ->allow_extra_args(false);
+    command->add_flag("--resume", c.ensemble.resume, "With --vary: continue from the runs that are in --out");
+    command->add_option("--shard", c.ensemble.shard, "With --vary: only part I of N of the runs")->type_name("I/N");
     command->footer("Example:  saltus sensitivity models/bouncing-ball.toml --wrt y,y',e --check");
     return command;
 }

@@ -37,6 +37,7 @@ std::vector<Ensemble> ensembles() {
             {"diagram", "diagram " + model("ball-on-moving-plane") +
                             "--over Gamma=1.2:1.9:12 --period \"2*pi/w\" --transient 60 --keep 10"},
             {"search for orbits", "orbit " + model("shaken-box") + "--period \"2*pi/w\" --search 24"},
+            {"event times", "sensitivity " + model("bouncing-ball") + "--vary e=0.5:0.8:5 --vary g=9:10:4 --t-end 1"},
             {"basin with parameters",
              "basin " + model("rocking-bar") + "--grid mu=0.2,0.4 --grid phi=-1:1:9 --t-max 5 --no-certify"}};
 }

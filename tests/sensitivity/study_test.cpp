@@ -25,7 +25,7 @@ EventStudyOptions options_of(double t_end, const std::vector<std::string>& vary,
     o.method.atol = 1e-13;
     for (const std::string& v : vary)
         o.vary.push_back(ensemble::axis_from_text(v, ensemble::AxisUse::values, "--vary"));
-    o.threads = threads;
+    o.engine.threads = threads;
     return o;
 }
 
@@ -227,8 +227,8 @@ TEST(Study, IsTheSameForAnyNumberOfThreads) {
 TEST(Study, StopsWhenInterruptedAndKeepsWhatThereIs) {
     EventStudyOptions o = options_of(0.5, {"a=1e-4:1e-3:20"}, 1);
     std::size_t told = 0;
-    o.progress = [&](std::size_t done) { told = done; };
-    o.interrupted = [&] { return told >= 5; };
+    o.progress = [&](std::size_t done, std::size_t) { told = done; };
+    o.engine.interrupted = [&] { return told >= 5; };
     const EventStudy study = study_of(bead_at_moving_wall("a*cos(20*t)"), o);
     EXPECT_FALSE(study.complete);
     ASSERT_EQ(study.runs.size(), 20U);

@@ -39,7 +39,8 @@ int merge(const MergeCommand& c) {
                     {c.folder, 0, 0}, "repeat the missing parts with --resume, or run the command without --shard");
     std::vector<std::string> words = io::split_words(found->head.line);
     const bool known = words.size() > 2 && words[0] == "saltus" &&
-                       (words[1] == "basin" || words[1] == "simulate" || words[1] == "diagram" || words[1] == "orbit");
+                       (words[1] == "basin" || words[1] == "simulate" || words[1] == "diagram" || words[1] == "orbit" ||
+                        words[1] == "sensitivity");
     if (!known) throw Error("the parts do not say how they were computed", {c.folder, 0, 0});
     words.erase(words.begin());
     const std::string folder = fs::absolute(c.folder).string();

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/ensemble_options.hpp"
 #include "cli/interrupt.hpp"
@@ -120,15 +123,13 @@ void differentiate(const SensitivityCommand& c, const Question& q, io::Sensitivi
         report.check = sensitivity::differences(q.description, build, *report.result, options);
 }
 
-/// Sets what pairs and studies share: the model's parameters, the motion, threads and interrupts.
+/// Sets what pairs and studies share: the model's parameters and the motion.
 template <class Options>
-void set_run(const SensitivityCommand& c, const Question& q, const integrate::EventDriven& method, Options& options) {
+void set_run(const Question& q, const integrate::EventDriven& method, Options& options) {
     options.set = q.build.set;
     options.project_initial = q.build.project_initial;
     options.t_end = q.t_end;
     options.method = method;
-    options.threads = c.common.threads;
-    options.interrupted = interrupt_asked;
 }
 
 void compare_perturbed(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
@@ -138,25 +139,61 @@ void compare_perturbed(const SensitivityCommand& c, const Question& q, io::Sensi
         return;
     }
     sensitivity::PairOptions options;
-    set_run(c, q, *method, options);
+    set_run(q, *method, options);
+    options.threads = c.common.threads;
+    options.interrupted = interrupt_asked;
     report.pair = sensitivity::perturbed_pair(q.description, options);
 }
 
-void study(const SensitivityCommand& c, const Question& q, io::SensitivityReport& report) {
-    sensitivity::EventStudyOptions options;
-    options.vary = gridded_starts(c.vary, "--vary").axes;
-    const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
-    if (method == nullptr)
-        throw Error("a study needs events of rigid contacts", {"--method", 0, 0}, "use --method event, or omit --vary");
-    set_run(c, q, *method, options);
-    double runs = 1.0;
-    for (const ensemble::Axis& a : options.vary) runs *= static_cast<double>(a.n);
-    // Of each run 3 kB, and 28 kB while it is written (bouncing ball with three events).
-    refuse_kept_runs(static_cast<std::size_t>(runs), prints_text_alone(c.common) ? 3000.0 : 28000.0, "--vary");
-    Progress progress(0.0, runs, !c.common.quiet);
-    options.progress = [&](std::size_t done) { progress.at(static_cast<double>(done)); };
-    report.study = sensitivity::study_events(q.description, options);
-}
+/// The runs of --vary, as an ensemble.
+class Study {
+public:
+    Study(const SensitivityCommand& c, std::string model_text)
+        : starts_(gridded_starts(c.vary, "--vary")),
+          run_(c.ensemble, c.common, "sensitivity", starts_.size()),
+          purpose_(purpose_of(model_text, c.common, "")),
+          threads_(c.common.threads),
+          resumed_(c.ensemble.resume) {
+        // Of each run 3 kB, and 28 kB while it is written (bouncing ball with three events). A part writes only its table.
+        if (run_.whole()) refuse_kept_runs(starts_.size(), prints_text_alone(c.common) ? 3000.0 : 28000.0, "--vary");
+    }
+
+    EnsembleRun& run() { return run_; }
+    void make(const Question& q, io::SensitivityReport& report) {
+        sensitivity::EventStudyOptions options;
+        options.vary = starts_.axes;
+        const auto* const method = std::get_if<integrate::EventDriven>(&q.method);
+        if (method == nullptr)
+            throw Error("a study needs events of rigid contacts", {"--method", 0, 0},
+                        "use --method event, or omit --vary");
+        set_run(q, *method, options);
+        table_ = run_.open_table(purpose_, 0);
+        options.engine = {threads_, run_.ranks(), interrupt_asked};
+        options.shard = run_.shard();
+        options.table = table_.get();
+        options.progress = [this, show = run_.progress()](std::size_t done, std::size_t of) {
+            ++made_;
+            show(done, of);
+        };
+        try {
+            report.study = sensitivity::study_events(q.description, options);
+        } catch (const Error&) {  // the study does not fit the model: nothing is kept that nobody can continue
+            table_.reset();
+            if (run_.leads() && run_.whole() && !resumed_) run_.remove_tables();
+            throw;
+        }
+    }
+    int deliver_part(const std::string& model) const { return run_.deliver_part(*table_, model, made_); }
+
+private:
+    const ensemble::Starts starts_;
+    EnsembleRun run_;
+    const std::string purpose_;
+    const int threads_;
+    const bool resumed_;
+    std::shared_ptr<ensemble::Table> table_;
+    std::size_t made_ = 0;
+};
 
 void add_files(io::ResultFolder& folder, const io::SensitivityReport& report, bool cut_short) {
     if (report.result) {
@@ -213,11 +250,24 @@ int sensitivity(const SensitivityCommand& c) {
 
     io::SensitivityReport report;
     report.model = m.name;
-    const auto out = open_results(c.common, "sensitivity", {c.common.model});
+    std::optional<Study> study;
+    if (!c.vary.empty()) {
+        study.emplace(c, loaded.file.text);
+    } else {
+        for (const auto& [given, name] :
+             {std::pair{c.ensemble.resume, "--resume"}, std::pair{!c.ensemble.shard.empty(), "--shard"}})
+            if (given) throw Error("belongs to a study of many motions", {name, 0, 0}, "add --vary k=1:2:20");
+    }
+    const auto out = study ? study->run().open_results("sensitivity", {c.common.model})
+                           : open_results(c.common, "sensitivity", {c.common.model});
     listen_for_interrupts();
     // With --vary alone, only the study is computed.
     const bool derivatives = c.vary.empty() || !c.wrt.empty() || c.output || c.check;
-    if (!c.vary.empty()) study(c, q, report);
+    if (study) {
+        study->make(q, report);
+        if (!study->run().leads()) return done;
+        if (!study->run().whole()) return study->deliver_part(m.name);
+    }
     const io::SensitivityReport before = report;
     const auto differentiate_all = [&] {
         if (derivatives && !interrupt_asked()) differentiate(c, q, report);
@@ -231,6 +281,7 @@ int sensitivity(const SensitivityCommand& c) {
     const bool cut_short = interrupt_asked();
     write(c, report, out.get(), cut_short);
     if (cut_short) return interrupted;
+    if (study) study->run().remove_tables();
     return completed(report) ? done : failed;
 }
 

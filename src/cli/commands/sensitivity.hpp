@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/ensemble_options.hpp"
 
 namespace saltus::cli {
 
@@ -18,9 +19,10 @@ struct SensitivityCommand {
     std::optional<std::string> output;  ///< expression of the final state
     std::string method;                 ///< event or penalty
     std::optional<double> t_end, rtol, atol;
-    bool adjoint = false;    ///< backwards, derivatives of `output` alone
-    bool check = false;      ///< compare with central differences of whole motions
-    bool perturbed = false;  ///< differentiate the motion with the model's [perturbation]
+    bool adjoint = false;      ///< backwards, derivatives of `output` alone
+    bool check = false;        ///< compare with central differences of whole motions
+    bool perturbed = false;    ///< differentiate the motion with the model's [perturbation]
+    EnsembleOptions ensemble;  ///< of the study
 };
 
 /// Runs the command and returns the exit code.

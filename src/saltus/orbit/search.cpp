@@ -143,8 +143,8 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
     std::vector<std::pair<std::size_t, Traits>> different;
     table.scan(0, starts.samples, [&](std::size_t k, std::string_view bytes) {
         Traits t = ByteReader(bytes).get<Traits>();
-        if (t.found &&
-            std::none_of(different.begin(), different.end(), [&](const auto& d) { return same(d.second, t, translations); }))
+        if (t.found && std::none_of(different.begin(), different.end(),
+                                    [&](const auto& d) { return same(d.second, t, translations); }))
             different.emplace_back(k, std::move(t));
     });
     std::stable_sort(different.begin(), different.end(),

@@ -2,15 +2,21 @@
 #include "saltus/sensitivity/study/event_study.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "saltus/base/bytes.hpp"
 #include "saltus/base/error.hpp"
 #include "saltus/base/numbers.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/ensemble/model_maker.hpp"
-#include "saltus/ensemble/parallel_for.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
@@ -195,6 +201,47 @@ ensemble::Starts starts_of(const EventStudyOptions& options) {
 
 }  // namespace
 
+// Answers of runs as bytes. These functions are found by the namespace of their arguments.
+
+template <class Bytes>
+void transfer(Bytes& b, StudiedEvent& e) {
+    b(e.kind), b(e.elements), b(e.t), b(e.impulse);
+}
+template <class Bytes>
+void transfer(Bytes& b, ObservedConstant& c) {
+    b(c.value), b(c.t);
+}
+template <class Bytes>
+void transfer(Bytes& b, PairEstimate& e) {
+    b(e.equation), b(e.text), b(e.constant), b(e.error), b(e.bound);
+}
+template <class Bytes>
+void transfer(Bytes& b, StudiedPair& p) {
+    b(p.theorem), b(p.reason), b(p.size), b(p.error), b(p.constant), b(p.estimates);
+}
+/// What a run has found; `values` and what is compared with the nominal motion follow from it.
+template <class Bytes>
+void transfer(Bytes& b, EventStudyRun& r) {
+    b(r.done), b(r.status), b(r.reason), b(r.events), b(r.pair);
+    for (std::vector<std::array<double, 3>>* const list : {&r.theta, &r.theta_largest}) {
+        auto count = static_cast<std::uint64_t>(list->size());
+        b(count);
+        list->resize(count);
+        for (std::array<double, 3>& theta : *list)
+            for (double& x : theta) b(x);
+    }
+}
+
+namespace {
+
+std::string written(const EventStudyRun& run) {
+    ByteWriter b;
+    b(run);
+    return b.bytes();
+}
+
+}  // namespace
+
 EventStudy study_events(const model::Description& description, const EventStudyOptions& options) {
     const ensemble::Starts starts = starts_of(options);
     const std::size_t count = starts.size();
@@ -211,7 +258,7 @@ EventStudy study_events(const model::Description& description, const EventStudyO
     method.keep_arcs = false;
     integrate::Options run_options;
     run_options.t_end = options.t_end;
-    run_options.interrupted = options.interrupted;
+    run_options.interrupted = options.engine.interrupted;
     const Trajectory motion = integrate::simulate(nominal, method, run_options);
     study.model = nominal.name;
     for (const trajectory::Element& e : motion.elements) study.elements.push_back(e.name);
@@ -228,20 +275,20 @@ EventStudy study_events(const model::Description& description, const EventStudyO
     model::BuildOptions perturbed = build;
     perturbed.perturbed = study.perturbation;
     const ensemble::ModelMaker maker(description, perturbed, names);
-    const auto one = [&](std::size_t r) {
-        EventStudyRun& run = study.runs[r];
-        const model::Model model = maker.at(run.values);
+    ensemble::FunctionWork work([&](const ensemble::RunRequest& request) -> std::optional<std::string> {
+        EventStudyRun run;
+        const model::Model model = maker.at(request.values);
         Trajectory t;
         if (study.perturbation) {
             PairOptions pair_options;
             pair_options.set = build.set;
             for (std::size_t p = 0; p < names.size(); ++p)
-                pair_options.set.emplace_back(names[p], number_text(run.values[p]));
+                pair_options.set.emplace_back(names[p], number_text(request.values[p]));
             pair_options.project_initial = options.project_initial;
             pair_options.t_end = options.t_end;
             pair_options.method = options.method;
             pair_options.threads = 1;
-            pair_options.interrupted = options.interrupted;
+            pair_options.interrupted = options.engine.interrupted;
             Pair pair = perturbed_pair(description, pair_options);
             run.pair = studied(pair);
             t = std::move(pair.perturbed);
@@ -253,9 +300,29 @@ EventStudy study_events(const model::Description& description, const EventStudyO
         run.events = events_of(t, contacts);
         compare_obstacles(study, motion.events, nominal, model, options.t_end, run);
         run.done = t.status != trajectory::Status::interrupted;
-    };
-    study.complete = ensemble::parallel_for(count, one, {options.threads, options.interrupted, options.progress}) &&
+        if (!run.done) return {};
+        return written(run);
+    });
+    ensemble::Engine engine(work, options.engine);
+    if (!engine.leads()) {
+        engine.serve();
+        return study;
+    }
+    const ensemble::Dismissal at_the_end(engine);
+    ensemble::Table memory(0, count);
+    ensemble::Table& table = options.table != nullptr ? *options.table : memory;
+    ensemble::Round round;
+    round.count = count;
+    round.axes = starts.axes.size();
+    round.shard = options.shard;
+    round.values = [&](std::size_t k, std::span<double> x) { starts.values(k, x); };
+    round.progress = options.progress;
+    study.complete = ensemble::make(engine, table, round) && options.shard.whole() &&
                      motion.status != trajectory::Status::interrupted;
+    table.scan(0, count, [&](std::size_t k, std::string_view bytes) {
+        ByteReader reader(bytes);
+        reader(study.runs[k]);
+    });
     for (EventStudyRun& run : study.runs) {
         study.complete = study.complete && run.done;
         compare(study, run);

@@ -9,7 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/ensemble/engine.hpp"
+#include "saltus/ensemble/shard.hpp"
 #include "saltus/ensemble/starts.hpp"
+#include "saltus/ensemble/table.hpp"
 #include "saltus/integrate/simulate.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/sensitivity/pair/pair.hpp"
@@ -25,9 +28,10 @@ struct EventStudyOptions {
     integrate::EventDriven method;
     /// Changes of event times (or impulses) below resolution · max(1, |value|) are rounding, and are not fitted.
     double resolution = 1e-11;
-    int threads = 0;                                 ///< 0: as many as the machine has
-    std::function<bool()> interrupted;               ///< asked by any thread; true ends the study early
-    std::function<void(std::size_t done)> progress;  ///< told the number of finished runs
+    ensemble::EngineOptions engine;    ///< true from `interrupted` ends the study early
+    ensemble::Shard shard;             ///< only the runs of this part
+    ensemble::Table* table = nullptr;  ///< answers, of an earlier study too; null: in memory
+    std::function<void(std::size_t done, std::size_t of)> progress;
 };
 
 /// One event of a run.
@@ -122,7 +126,7 @@ struct EventStudy {
     std::vector<EventStudyRun> runs;
     std::vector<EventResponse> events;     ///< one per nominal event
     std::vector<ConstantRange> constants;  ///< with a perturbation; runs to which no theorem applies are left out
-    bool complete = false;                 ///< false: interrupted
+    bool complete = false;                 ///< false: interrupted, a part, or a rank other than 0
 };
 
 /// Runs the model for all combinations of the parameter values. The nominal motion has the values of the description

@@ -14,6 +14,7 @@
 
 #include "allocations.hpp"
 #include "expr/random_expression.hpp"
+#include "saltus/expr/series/series_sizes.hpp"
 
 namespace saltus::expr::series_test {
 namespace {
@@ -917,6 +918,32 @@ TEST(SeriesRemainders, AreInfiniteIfTheStepReachesASingularity) {
     }
     EXPECT_EQ(remainders(f, f.f(Op::tan, f.u), start, 8, 1.1).output, infinity);
     EXPECT_EQ(remainders(f, f.f(Op::sqrt, f.g.neg(f.q)), start, 8, 0.1).output, infinity) << "f_0 is NaN";
+}
+
+// The sums Σ_j c_(k−j) x_j of two equations with two unknowns, in parts: what is known before order 5 first, then each
+// unknown order on its own. Each order must be complete when its turn comes, and no order may be counted twice.
+TEST(SeriesProducts, AreSummedForFourOrders) {
+    constexpr int first = 5, orders = 12;
+    constexpr std::size_t room = 4, stride = 16;
+    std::array<std::array<double, room + orders>, 3> c{};
+    for (std::size_t s = 0; s < c.size(); ++s)
+        for (std::size_t k = 0; k < orders; ++k)
+            c[s][room + k] = std::cos(1.0 + static_cast<double>(s) + 2.0 * static_cast<double>(k));
+    std::array<double, 2 * stride> x{};
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] = std::sin(3.0 + static_cast<double>(k * k));
+    const std::array<SeriesProduct, 3> products{SeriesProduct{0, 0, &c[0][room]}, SeriesProduct{1, 0, &c[1][room]},
+                                                SeriesProduct{1, 1, &c[2][room]}};
+    std::array<double, 8> sums{};
+    add_products(products, x.data(), stride, 0, first, first, sums.data());
+    for (int k = first; k < first + 4; ++k) {
+        if (k > first) add_products(products, x.data(), stride, k - 1, k, first, sums.data());
+        std::array<double, 2> expected{};
+        for (const SeriesProduct& p : products)
+            for (int j = 0; j < k; ++j)
+                expected[p.row] += p.series[k - j] * x[p.column * stride + static_cast<std::size_t>(j)];
+        for (std::size_t row = 0; row < 2; ++row)
+            EXPECT_NEAR(sums[4 * row + static_cast<std::size_t>(k - first)], expected[row], 1e-14) << k << ' ' << row;
+    }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@
 namespace saltus::basin_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 using test::Outcome;
 

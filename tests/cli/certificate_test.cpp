@@ -13,7 +13,7 @@
 namespace saltus::certificate_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 const std::string models = std::string(SALTUS_SOURCE_DIR) + "/models/";

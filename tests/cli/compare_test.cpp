@@ -22,7 +22,7 @@ TEST(Compare, ObservesTheOrdersOfTheArm) {
     // First order of time-stepping is noisy, because impacts fall anywhere in a step; the penalty's ½ is clean.
     const Outcome r = compare("single-link-arm.toml --json");
     ASSERT_EQ(r.code, 0) << r.out;
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     EXPECT_NEAR(j["moreau"]["order"].get<double>(), 1.0, 0.3);
     EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
     ASSERT_EQ(j["moreau"]["runs"].size(), 4U);
@@ -46,9 +46,10 @@ TEST(Compare, SpringsWithDampingInContactTendToTheRigidContactWithTheirRestituti
     // late.
     const Outcome r = compare("damped-contact.toml --set d_t=0 --json");
     ASSERT_EQ(r.code, 0) << r.out;
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     ASSERT_EQ(j["penalty"]["runs"].size(), 4U) << r.out;
-    for (const nlohmann::json& run : j["penalty"]["runs"]) EXPECT_LT(run["end_error"]["u"].get<double>(), 1e-7) << run;
+    for (const nlohmann::ordered_json& run : j["penalty"]["runs"])
+        EXPECT_LT(run["end_error"]["u"].get<double>(), 1e-7) << run;
     EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
     EXPECT_NE(j["penalty"]["note"].get<std::string>().find("D_hat"), std::string::npos);
 }
@@ -57,7 +58,7 @@ TEST(Compare, SampledControlHasAPenaltySeries) {
     // With e = 1 springs tend to the rigid contact, also if the torque is held between samples.
     const Outcome r = compare("sampled-arm.toml --set period=0.05 --set e=1 --t-end 0.4 --json");
     ASSERT_EQ(r.code, 0) << r.out;
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     ASSERT_EQ(j["penalty"]["runs"].size(), 4U) << r.out;
     EXPECT_FALSE(j["penalty"].contains("left_out"));
     EXPECT_NEAR(j["penalty"]["order"].get<double>(), 0.5, 0.02);
@@ -66,7 +67,7 @@ TEST(Compare, SampledControlHasAPenaltySeries) {
 TEST(Compare, SpringsEverStifferAgainstRigidContacts) {
     const Outcome r = compare("single-link-arm.toml --penalty k=1e3:1e5:3 --set e=0.5 --json");  // e counts as 1
     ASSERT_EQ(r.code, 0) << r.out;
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     ASSERT_EQ(j["penalty"]["runs"].size(), 3U);
     EXPECT_NEAR(j["penalty"]["order_in_k"].get<double>(), -0.47, 0.02);
     const Value softest = entry("tornambe_penalty_convergence_A")["outputs"]["rows"][0];
@@ -109,13 +110,13 @@ q = { y = 1 }
     EXPECT_EQ(text.out.find("observed order"), std::string::npos) << text.out;
     const Outcome document = test::command(line + " --json", folder.path());
     EXPECT_EQ(document.code, 3);
-    const nlohmann::json j = nlohmann::json::parse(document.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(document.out);
     EXPECT_EQ(j["event"]["status"], "failed");
     EXPECT_FALSE(j["event"]["reason"].get<std::string>().empty());
     EXPECT_NE(text.out.find("\n    " + j["event"]["reason"].get<std::string>() + "\n"), std::string::npos) << text.out;
     EXPECT_TRUE(j["moreau"]["order"].is_null());
     ASSERT_EQ(j["moreau"]["runs"].size(), 2U);
-    for (const nlohmann::json& run : j["moreau"]["runs"]) {
+    for (const nlohmann::ordered_json& run : j["moreau"]["runs"]) {
         EXPECT_EQ(run["status"], "failed");
         EXPECT_TRUE(run["end_error"]["q"].is_null());
         EXPECT_NE(text.out.find(": " + run["reason"].get<std::string>() + "\n"), std::string::npos) << text.out;

@@ -17,7 +17,7 @@
 namespace saltus::ensemble_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using test::Outcome;
 
 std::string model(const std::string& name) { return std::string(SALTUS_SOURCE_DIR) + "/models/" + name + ".toml "; }

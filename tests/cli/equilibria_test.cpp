@@ -13,7 +13,7 @@
 namespace saltus::equilibria_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 using test::Outcome;
 

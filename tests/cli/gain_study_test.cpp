@@ -25,9 +25,9 @@ TEST(GainStudyCommand, WritesTheSameTableForAnyNumberOfThreads) {
     EXPECT_EQ(folder.names(), (std::vector<std::string>{"a", "a/contents.json", "a/study.csv", "a/study.json", "b",
                                                         "b/contents.json", "b/study.csv", "b/study.json"}));
     EXPECT_EQ(test::content_of(folder.path() / "a/study.csv"), test::content_of(folder.path() / "b/study.csv"));
-    const nlohmann::json j = nlohmann::json::parse(one.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(one.out);
     ASSERT_EQ(j["runs"].size(), 16U);
-    for (const nlohmann::json& run : j["runs"]) {
+    for (const nlohmann::ordered_json& run : j["runs"]) {
         EXPECT_NEAR(run["forces"]["lower"]["N"].get<double>(), 0.5 * run["parameters"]["Kp"].get<double>(), 1e-9);
         EXPECT_TRUE(run["settling_time"].is_number());
         EXPECT_EQ(run["status"], "completed");
@@ -38,7 +38,7 @@ TEST(GainStudyCommand, WritesTheSameTableForAnyNumberOfThreads) {
 TEST(GainStudyCommand, AnswersWhichGainGivesAForce) {
     const Outcome r = simulate("single-link-arm.toml --solve-for Kp --target 'lambda(lower) = 5' --json");
     ASSERT_EQ(r.code, 0) << r.out;
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     EXPECT_EQ(j["status"], "solved");
     EXPECT_NEAR(j["value"].get<double>(), 10.0, 1e-12);
     EXPECT_NEAR(j["run"]["steady"]["forces"]["lower"]["N"].get<double>(), 5.0, 1e-12);

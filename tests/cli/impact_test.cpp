@@ -16,7 +16,7 @@
 namespace saltus::impact_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 using test::Outcome;
 using test::reference::entry;

@@ -22,7 +22,7 @@ namespace saltus::random_options_test {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 int number_from(const char* name, int otherwise) {
     const char* const text = std::getenv(name);

@@ -9,7 +9,7 @@
 namespace saltus::regulation_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 using test::Outcome;
 

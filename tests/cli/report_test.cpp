@@ -15,7 +15,7 @@
 namespace saltus::report_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 using test::Outcome;

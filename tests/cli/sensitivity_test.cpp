@@ -15,7 +15,7 @@ namespace saltus::sensitivity_test {
 namespace {
 
 using namespace saltus::test;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 using test::Outcome;
 

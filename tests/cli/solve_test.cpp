@@ -32,7 +32,7 @@ protected:
 TEST_F(Solve, GivesOneObjectAFile) {
     const Outcome r = run("solve " + file("a.dat", contact) + " " + file("b.dat", lcp) + " --json");
     EXPECT_EQ(r.code, 0);
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     ASSERT_EQ(j.size(), 2U);
     EXPECT_EQ(j[0]["kind"], "fc");
     EXPECT_EQ(j[0]["contacts"], 1);
@@ -66,15 +66,16 @@ TEST_F(Solve, ReturnsReactionsAndVelocitiesThatOthersCanCheck) {
             file("a.dat", std::string("3 1 0 3 3 3 3  15 -1 -2  -1 14 1  -2 1 16  -1 2 3 ") + mu + "\n");
         const Outcome r = run("solve " + path + " --json --tolerance 1e-12 --out " + out);
         ASSERT_EQ(r.code, 0);
-        const nlohmann::json j = nlohmann::json::parse(r.out)[0];
+        const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out)[0];
         expect_coulomb(W, q, std::stod(mu), j["r"].get<std::vector<double>>(), j["v"].get<std::vector<double>>());
         std::ifstream written(out + "/solve.json");
-        EXPECT_EQ(nlohmann::json::parse(written)[0]["r"], j["r"]);
+        EXPECT_EQ(nlohmann::ordered_json::parse(written)[0]["r"], j["r"]);
     }
 }
 
 TEST_F(Solve, ReturnsBothSidesOfAComplementarityProblem) {
-    const nlohmann::json j = nlohmann::json::parse(run("solve " + file("b.dat", lcp) + " --json").out)[0];
+    const nlohmann::ordered_json j =
+        nlohmann::ordered_json::parse(run("solve " + file("b.dat", lcp) + " --json").out)[0];
     const auto z = j["z"].get<std::vector<double>>(), w = j["w"].get<std::vector<double>>();
     ASSERT_EQ(z.size(), 2U);
     for (std::size_t i = 0; i < 2; ++i) {  // M = [2 1; 1 2], q = (-1, -1)
@@ -89,7 +90,7 @@ TEST_F(Solve, FindsTheEmptySolutionOfAProblemWithoutContacts) {
     const std::string none = file("none.dat", "3 0  0 2 2 2 2 1 0 0 1  0 2 0 2 0  0.5 -1\n");
     const Outcome r = run("solve --kind gfc --all --json " + none);
     ASSERT_EQ(r.code, 0) << r.err;
-    const nlohmann::json j = nlohmann::json::parse(r.out)[0];
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out)[0];
     EXPECT_EQ(j["status"], "converged");
     EXPECT_TRUE(j["r"].empty());
     EXPECT_TRUE(j["solutions"]["complete"]);
@@ -104,20 +105,20 @@ TEST_F(Solve, EndsIfSweepsChangeNothing) {
                                   "-2147483648 0 0.0774 1 0  0 -0.1 0 0 1  -8.92357 0.19 0 0 -1  0.6  0.5\n");
     const Outcome r = run("solve --method gauss-seidel --json " + path + " --kind rfc");
     EXPECT_TRUE(r.code == 0 || r.code == 3) << r.code;
-    EXPECT_LT(nlohmann::json::parse(r.out)[0]["iterations"].get<int>(), 2000);
+    EXPECT_LT(nlohmann::ordered_json::parse(r.out)[0]["iterations"].get<int>(), 2000);
 }
 
 TEST_F(Solve, SolvesTheOthersBesideABadFile) {
     const Outcome r =
         run("solve " + file("bad.dat", "3 1 0 3 3 3 3 15 -1") + " " + file("b.dat", lcp) + " --json 2>/dev/null");
     EXPECT_EQ(r.code, 2);
-    EXPECT_EQ(nlohmann::json::parse(r.out).size(), 1U);
+    EXPECT_EQ(nlohmann::ordered_json::parse(r.out).size(), 1U);
 }
 
 TEST_F(Solve, CallsAProblemWithoutSolutionInfeasibleWithItsCertificate) {
     const Outcome r = run("solve " + file("a.dat", hopeless) + " --json");
     EXPECT_EQ(r.code, 0);
-    const nlohmann::json j = nlohmann::json::parse(r.out);
+    const nlohmann::ordered_json j = nlohmann::ordered_json::parse(r.out);
     EXPECT_EQ(j[0]["status"], "infeasible");
     EXPECT_EQ(j[0]["certificate"].size(), 1U);
 }
@@ -135,7 +136,7 @@ TEST_F(Solve, SaysWhatIsWrongAndWhere) {
 
 TEST_F(Solve, TakesTheMethodAndTheTolerance) {
     for (const char* method : {"automatic", "gauss-seidel", "newton", "proximal"}) {
-        const nlohmann::json j = nlohmann::json::parse(
+        const nlohmann::ordered_json j = nlohmann::ordered_json::parse(
             run("solve " + file("a.dat", contact) + " --json --tolerance 1e-12 --method " + method).out);
         EXPECT_EQ(j[0]["status"], "converged") << method;
         EXPECT_LE(j[0]["residual"].get<double>(), 1e-12) << method;

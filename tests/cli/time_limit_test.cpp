@@ -12,7 +12,7 @@
 namespace saltus::time_limit_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using test::billiard;
 using test::Folder;
 using test::Outcome;

@@ -13,7 +13,7 @@
 namespace saltus::io::certificate_file_test {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 LoadedModel falling_block(const model::BuildOptions& build = {}) {
     return load_model(std::string(SALTUS_SOURCE_DIR) + "/models/falling-block.toml", build);

@@ -56,7 +56,21 @@ f = { x = "-k*x - x'/5" }
 k = 2.0
 """
 
+HOLLOW = """[system]
+name = "block in a hollow"
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "2*x^2 + 9.81*y"
+[[contact]]
+name = "floor"
+gN = "y - x^2/10"
+gammaT = "x'"
+mu = 0.3
+eN = 0.4
+"""
+
 TEXTS = {
+    "hollow": HOLLOW,
     "linear-rank": BLOCK,
     "linear-friction": BLOCK.replace("0*x'^2", "-1/4*x'^2"),
     "linear-unstable": BLOCK.replace("2*(x - 1)^2", "-2*(x - 1)^2"),

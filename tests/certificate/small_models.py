@@ -56,7 +56,46 @@ f = { x = "-k*x - x'/5" }
 k = 2.0
 """
 
+HOLLOW = """[system]
+name = "block in a hollow"
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "2*x^2 + 9.81*y"
+[[contact]]
+name = "floor"
+gN = "y - x^2/10"
+gammaT = "x'"
+mu = 0.3
+eN = 0.4
+"""
+
+# Its gaps close together where a checker with sharper enclosures sees only one of them.
+BAR = """[system]
+name = "bar on two ends"
+q=["x","y","phi"]
+T="x'^2/2 + y'^2/2 + 0.203*phi'^2/2"
+U="2.158*x^2 + 9.81*y + 2.951*phi^2"
+[[contact]]
+name="l"
+gN="y - 0.5*sin(phi)"
+gammaT="x'"
+mu=0.212
+eN=0.01
+eT=0
+[[contact]]
+name="r"
+gN="y + 0.5*sin(phi)"
+gammaT="x'"
+mu=0.306
+eN=0.051
+eT=0
+"""
+
 TEXTS = {
+    "hollow": HOLLOW,
+    "hump": HOLLOW.replace("y - x^2/10", "y - sqrt(1+x^2)/3.818").replace("2*x^2", "2.469*x^2").replace("mu = 0.3", "mu = 0.117").replace(
+        "[[contact]]", "R = \"0.009*x'^2\"\n[[contact]]"),
+    "bar": BAR,
     "linear-rank": BLOCK,
     "linear-friction": BLOCK.replace("0*x'^2", "-1/4*x'^2"),
     "linear-unstable": BLOCK.replace("2*(x - 1)^2", "-2*(x - 1)^2"),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "saltus/base/numbers.hpp"
 #include "saltus/model/mechanics.hpp"
@@ -155,13 +156,17 @@ private:
                         B(i, j) += factor * z;
             }
         }
-        for (const double margin : bound_margins) {
+        // The largest margin that leaves half of the acceleration; if there is none, the smallest that leaves anything.
+        constexpr std::size_t count = std::size(bound_margins);
+        for (std::size_t k = 0; k < 2 * count; ++k) {
+            const double margin = bound_margins[k < count ? count - 1 - k : k - count];
+            const double least = k < count ? 0.5 * sum.hi : 0.0;
             const std::optional<double> beta = bound_of_form(B, margin), sigma = bound_of_slope(l, margin);
             if (!beta || !sigma) continue;
             Interval total = sum;
             if (*sigma > 0.0) total += expr::sqrt(Interval(2.0) * Interval(std::max(0.0, kinetic_))) * Interval(*sigma);
             if (*beta > 0.0) total += Interval(2.0) * Interval(std::max(0.0, kinetic_)) * Interval(*beta);
-            if (surely_negative(total)) return claim(*beta, *sigma);
+            if (surely_negative(total) && total.hi <= least) return claim(*beta, *sigma);
         }
         return std::nullopt;
     }

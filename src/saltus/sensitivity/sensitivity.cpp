@@ -41,6 +41,9 @@ constexpr double unresolved_speed = 1e-6;
 constexpr double agreeing_ratio = 1e-5;
 /// A derivative by one variable that is small beside those by others is compared with this part of them at least.
 constexpr double least_share = 1e-3;
+/// Smaller derivatives than this, in units of the quantity by that of the variable, are compared as if they had this
+/// size: rounding errors of derivatives that are zero do not agree.
+constexpr double least_derivative = 1e-6;
 /// The tolerances of the runs, as parts of the first ones.
 constexpr double finer[] = {0.3, 0.1};
 
@@ -107,7 +110,7 @@ SlowSlip slow_slip(const integrate::Recording& recording, integrate::Dynamics& d
 
 /// The largest difference of two columns, relative to the larger of `least` and the first one.
 double relative_change(const Vector& a, const Vector& b, double least) {
-    const double size = std::max(a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0, least);
+    const double size = std::max({a.size() > 0 ? a.cwiseAbs().maxCoeff() : 0.0, least, least_derivative});
     const double change = a.size() > 0 ? (a - b).cwiseAbs().maxCoeff() : 0.0;
     return change > 0.0 ? change / size : 0.0;
 }
@@ -135,6 +138,9 @@ int keep_confirmed(Sensitivity& out, const Sensitivity& other, double t) {
     };
     const Eigen::Index n = out.final.rows() / 2;
     const Matrix final = out.final;
+    double sizes[2] = {1.0, 1.0};
+    for (const double q : out.motion.end.q) sizes[0] = std::max(sizes[0], std::abs(q));
+    for (const double u : out.motion.end.u) sizes[1] = std::max(sizes[1], std::abs(u));
     for (Eigen::Index j = 0; j < count && final.size() > 0; ++j) {
         if (final.col(j).hasNaN()) continue;
         double worst = alike && !other.final.col(j).hasNaN() ? 0.0 : infinity;
@@ -142,7 +148,8 @@ int keep_confirmed(Sensitivity& out, const Sensitivity& other, double t) {
             if (worst < infinity)
                 worst =
                     std::max(worst, relative_change(final.col(j).segment(from, n), other.final.col(j).segment(from, n),
-                                                    least_share * largest_entry(final.middleRows(from, n))));
+                                                    std::max(least_share * largest_entry(final.middleRows(from, n)),
+                                                             least_derivative * sizes[from == 0 ? 0 : 1])));
         if (agree(worst)) continue;
         out.final.col(j).setConstant(nan);
         for (DerivativeSample& sample : out.history)
@@ -280,15 +287,14 @@ Sensitivity sensitivity(const model::Model& model, const std::vector<Variable>& 
     }
     // The second run confirms the first, or the third one the second.
     double simulation = out.simulation_seconds, derivative = out.derivative_seconds;
-    for (const double factor : finer) {
+    for (std::size_t k = 0; k < std::size(finer); ++k) {
         Options again = options;
-        again.method = with_tolerances(options.method, factor);
+        again.method = with_tolerances(options.method, finer[k]);
         Sensitivity other = one_run(model, with_respect_to, again, ignored);
         simulation += other.simulation_seconds;
         derivative += other.derivative_seconds;
-        const bool last = &factor == std::end(finer) - 1;
         if (keep_confirmed(out, other, slow.t) == 0) break;
-        if (!last && other.available) out = std::move(other);
+        if (k + 1 < std::size(finer) && other.available) out = std::move(other);
     }
     out.simulation_seconds = simulation;
     out.derivative_seconds = derivative;

@@ -154,7 +154,8 @@ public:
           purpose_(purpose_of(model_text, c.common, "")),
           threads_(c.common.threads),
           resumed_(c.ensemble.resume) {
-        // Of each run 3 kB, and 28 kB while it is written (bouncing ball with three events). A part writes only its table.
+        // Of each run 3 kB, and 28 kB while it is written (bouncing ball with three events). A part writes only its
+        // table.
         if (run_.whole()) refuse_kept_runs(starts_.size(), prints_text_alone(c.common) ? 3000.0 : 28000.0, "--vary");
     }
 

@@ -212,7 +212,8 @@ TEST(SensitivityCommand, RefusesWhatItCannotDo) {
     };
     refused("--wrt bet", "unknown name 'bet'; did you mean 'beta'?");
     refused("--wrt ,", "contains no name");
-    refused("--output ''", "--output: is empty");
+    refused("--output ''", "--output: has an empty value");
+    refused("--output ' '", "--output: is empty");
     refused("--output 'x+'", "--output");
     refused("--adjoint", "needs an output");
     refused("--method moreau", "time-stepping does not locate its events");

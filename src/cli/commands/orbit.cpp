@@ -156,7 +156,8 @@ int search_orbits(const OrbitCommand& c, const io::LoadedModel& loaded, const or
     if (!report.orbits.empty())
         report.orbit = report.orbits.front();
     else
-        report.orbit.reason = "none of the starts leads to an orbit";
+        report.orbit.reason = interrupt_asked() ? "none of the starts that were made leads to an orbit"
+                                                : "none of the starts leads to an orbit";
     const int code = deliver_orbit(c, loaded, options, report, out.get());
     if (!interrupt_asked()) run.remove_tables();
     return code;

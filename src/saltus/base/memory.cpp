@@ -42,16 +42,15 @@ Sizes sizes_of_process() {
     return {page * pages.address_space, page * pages.resident};
 }
 
-/// What a limit of the address space (ulimit -v) leaves.
-double left_to_process() {
+}  // namespace
+
+double available_address_space() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return infinity;
     return std::max(0.0, static_cast<double>(limit.rlim_cur) - sizes_of_process().address_space);
 }
 
-}  // namespace
-
-double available_memory() { return std::min(system_memory(), left_to_process()); }
+double available_memory() { return std::min(system_memory(), available_address_space()); }
 
 double used_memory() { return sizes_of_process().resident; }
 

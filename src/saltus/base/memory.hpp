@@ -8,6 +8,8 @@ namespace saltus {
 /// Bytes of memory that the program can still use: what the system has left, or less if the process is limited
 /// (ulimit -v). Infinite if the system does not say.
 double available_memory();
+/// Bytes of address space that a limit (ulimit -v) leaves to the program. Infinite without a limit.
+double available_address_space();
 /// Bytes of memory that the program uses now. 0 if the system does not say.
 double used_memory();
 

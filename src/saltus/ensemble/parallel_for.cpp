@@ -10,8 +10,20 @@
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/memory.hpp"
 
 namespace saltus::ensemble {
+
+namespace {
+
+/// Whether a limit of the address space has room for another thread. What the runs compute must still fit beside the
+/// stacks: with 100 MB, stacks that took all of it made every second study of a ball fail.
+bool room_for_a_thread() {
+    constexpr double stack = 8.0 * (1U << 20U), work = 16.0 * (1U << 20U);  // bytes
+    return available_address_space() >= stack + work;
+}
+
+}  // namespace
 
 bool parallel_for(std::size_t n, const std::function<void(std::size_t)>& work, const Options& options) {
     SALTUS_EXPECT(options.threads >= 0);
@@ -49,7 +61,7 @@ bool parallel_for(std::size_t n, const std::function<void(std::size_t)>& work, c
         std::vector<std::jthread> threads;
         threads.reserve(others);
         try {
-            for (std::size_t k = 0; k < others; ++k) threads.emplace_back(serve);
+            for (std::size_t k = 0; k < others && room_for_a_thread(); ++k) threads.emplace_back(serve);
         } catch (const std::system_error&) {  // too little memory for stacks, or too many threads: fewer do the work
         }
         serve();

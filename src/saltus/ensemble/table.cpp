@@ -122,6 +122,14 @@ public:
             count -= now;
         }
     }
+    Stretch stretch(std::uint64_t at) const override {
+        const std::lock_guard lock(mutex_);
+        auto piece = static_cast<std::size_t>(at / piece_bytes);
+        if (piece >= pieces_.size()) return {to_the_end, true};
+        const bool hole = pieces_[piece] == nullptr;
+        while (piece < pieces_.size() && (pieces_[piece] == nullptr) == hole) ++piece;
+        return {std::uint64_t{piece} * piece_bytes, hole};
+    }
 
 private:
     static constexpr std::size_t piece_bytes = std::size_t{1} << 16;

@@ -2,6 +2,7 @@
 #include "saltus/orbit/search.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -149,19 +150,27 @@ std::vector<Orbit> find_orbits(const model::Model& model, const Options& options
     });
     std::stable_sort(different.begin(), different.end(),
                      [](const auto& a, const auto& b) { return a.second.energy < b.second.energy; });
+    // After an interrupt the orbits that were found are computed once more as well, those that take no longer than
+    // this.
+    Options again = options;
+    if (options.interrupted && options.interrupted()) {
+        using Clock = std::chrono::steady_clock;
+        constexpr std::chrono::milliseconds grace{500};
+        again.interrupted = [end = Clock::now() + grace] { return Clock::now() > end; };
+    }
     std::vector<Orbit> all(different.size());
     ensemble::Options many;
     many.threads = ensemble::threads_of(place.engine);
-    many.interrupted = options.interrupted;
+    many.interrupted = again.interrupted;
     ensemble::parallel_for(
         all.size(),
         [&](std::size_t k) {
             std::vector<double> x(starts.axes.size());
             starts.values(different[k].first, x);
-            all[k] = orbit_from(model, options, wait, x);
+            all[k] = orbit_from(model, again, wait, x);
         },
         many);
-    // After an interrupt some of them are missing.
+    // After an interrupt some of them may be missing.
     std::vector<Orbit> orbits;
     for (Orbit& orbit : all)
         if (orbit.converged()) orbits.push_back(std::move(orbit));

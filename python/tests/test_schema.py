@@ -5,6 +5,7 @@ import copy
 import json
 import os
 import random
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -50,6 +51,34 @@ def test_it_accepts_what_the_reader_accepts(validator):
             refused += 1
             assert not accepted_by_reader(path), (path.name, next(validator.iter_errors(document)).message)
     assert accepted > 0
+
+
+def models_of_the_tests():
+    """The model files in the sources of the C++ tests: raw strings that are TOML and describe a system or mass points."""
+    found = set()
+    for path in sorted((source / "tests").rglob("*.cpp")):
+        for match in re.finditer(r'R"([a-z]*)\((.*?)\)\1"', path.read_text(encoding="utf-8"), re.S):
+            try:
+                document = tomllib.loads(match.group(2))
+            except tomllib.TOMLDecodeError:
+                continue
+            if "system" in document or "points" in document:
+                found.add(match.group(2))
+    return sorted(found)
+
+
+def test_it_accepts_the_models_of_the_tests_that_the_reader_accepts(validator, tmp_path):
+    models = models_of_the_tests()
+    assert len(models) > 200
+    refused = 0
+    for text in models:
+        error = next(validator.iter_errors(tomllib.loads(text)), None)
+        if error is not None:
+            refused += 1
+            path = tmp_path / "model.toml"
+            path.write_text(text)
+            assert not accepted_by_reader(path), (text, list(error.path), error.message)
+    assert 0 < refused < 50
 
 
 def places(value, path=()):

@@ -204,7 +204,7 @@ std::vector<ModelBlock> make_blocks() {
            "4s+3 at (-,-), (+,-), (+,+), (-,+)",
            "or `positions`"},
           {"positions", "list of `[x, y, z]`", "one for each point", "or `generate`"},
-          {"mass", "table, or a list", "`{ total, distribution }`, or one for each point", required},
+          {"mass", "table, expression, or a list", "`{ total, distribution }`, or one for each point", required},
           {"velocity", "`[x, y, z]`, or one for each point", "at the start", "0"},
           {"shear", "`[a, b]`", "initial x += a·y + b·z", "0"},
           {"gravity", "`[x, y, z]`", "acceleration", "0"}}},

@@ -106,7 +106,8 @@ std::optional<Json> schema_of_table(const ModelBlock& block, const ModelKey& key
         block.name == "file" ? std::string(key.name) : std::string(block.name) + "." + std::string(key.name);
     const bool known = has_block(name);
     if (key.type == "tables") return list_of(reference(name));
-    if (key.type == "table, or a list") return either(reference(name), list_of(expression()));
+    if (key.type == "table, expression, or a list")
+        return either(reference(name), either(expression(), list_of(expression())));
     if (key.type == "table by contact, constraint or slider") return table_of(reference(name));
     if (key.type != "table") return std::nullopt;
     if (name == "output") return table_of(either(expression(), reference(name)));

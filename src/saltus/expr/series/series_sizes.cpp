@@ -26,31 +26,30 @@ namespace wide_sizes {
 #undef SALTUS_SERIES_BYTES
 }  // namespace wide_sizes
 #pragma GCC pop_options
+/// The variant of a function for the registers of this processor.
+#define SALTUS_WIDEST(function) (has_wide_registers ? wide_sizes::function : narrow_sizes::function)
 #else
-namespace wide_sizes = narrow_sizes;
+#define SALTUS_WIDEST(function) narrow_sizes::function
 #endif
 
 }  // namespace
 
 double term_sizes(const double* c, int last, const double* power, double* size) {
-    return has_wide_registers ? wide_sizes::term_sizes(c, last, power, size)
-                              : narrow_sizes::term_sizes(c, last, power, size);
+    return SALTUS_WIDEST(term_sizes)(c, last, power, size);
 }
 
 double term_sums(const double* c, int last, const double* power, double* sum) {
-    return has_wide_registers ? wide_sizes::term_sums(c, last, power, sum)
-                              : narrow_sizes::term_sums(c, last, power, sum);
+    return SALTUS_WIDEST(term_sums)(c, last, power, sum);
 }
 
 double product_tail(const double* size, int last_a, const double* sum, int last_b, int N) {
-    return has_wide_registers ? wide_sizes::product_tail(size, last_a, sum, last_b, N)
-                              : narrow_sizes::product_tail(size, last_a, sum, last_b, N);
+    return SALTUS_WIDEST(product_tail)(size, last_a, sum, last_b, N);
 }
 
 void add_products(std::span<const SeriesProduct> products, const double* unknowns, std::size_t stride, int from,
                   int until, int first, double* sums) {
-    const auto add = has_wide_registers ? wide_sizes::add_products : narrow_sizes::add_products;
-    add(products.data(), products.data() + products.size(), unknowns, stride, from, until, first, sums);
+    SALTUS_WIDEST(add_products)
+    (products.data(), products.data() + products.size(), unknowns, stride, from, until, first, sums);
 }
 
 }  // namespace saltus::expr

@@ -48,8 +48,8 @@ double product_tail(const double* size, int last_a, const double* sum, int last_
 
 void add_products(std::span<const SeriesProduct> products, const double* unknowns, std::size_t stride, int from,
                   int until, int first, double* sums) {
-    SALTUS_WIDEST(add_products)
-    (products.data(), products.data() + products.size(), unknowns, stride, from, until, first, sums);
+    const auto add = SALTUS_WIDEST(add_products);
+    add(products.data(), products.data() + products.size(), unknowns, stride, from, until, first, sums);
 }
 
 }  // namespace saltus::expr

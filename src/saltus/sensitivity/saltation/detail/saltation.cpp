@@ -293,9 +293,9 @@ bool come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::Rec
     const EndInRest end = end_in_rest(x, arc);
     if (!end.path || !x.velocity_field(end.path->t, end.path->end.data(), f)) return false;
     for (const int k : resting) {
-        std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, end.path->t, end.path->end, k);
+        const std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, end.path->t, end.path->end, k);
         if (!rest) return false;
-        x.event_memory.rests.push_back(std::move(*rest));
+        x.event_memory.rests.push_back(*rest);
     }
     return true;
 }

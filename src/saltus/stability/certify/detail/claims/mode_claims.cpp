@@ -496,7 +496,7 @@ private:
     /// J with a decay of the distance from { R z = 0 }. On this space, which J maps into itself, nothing changes;
     /// without it J has the eigenvalue 0 there.
     Matrix stabilised(const Motion& m) const {
-        const Matrix J = m.J.middle();
+        Matrix J = m.J.middle();
         if (system_.held().empty()) return J;
         const Matrix R = kept_rows(m).middle();
         double speed = 1e-6;
@@ -552,7 +552,7 @@ private:
             const Matrix rest = Matrix::Identity(2 * n, 2 * n) - projection;
             S = cone * projection.transpose() * projection + rest.transpose() * rest;
         }
-        const Matrix P = lyapunov_solution(J, unstable_ ? S : Matrix(-S));
+        Matrix P = lyapunov_solution(J, unstable_ ? S : Matrix(-S));
         if (P.size() == 0) return P;
         const Matrix scaled = inverse.asDiagonal() * P * inverse.asDiagonal();
         return 0.5 * (scaled + scaled.transpose());
@@ -731,8 +731,7 @@ private:
                 const Matrix P = function(nu, cone);
                 if (P.size() == 0 || !shown_definite(rate(P, m.J, nu))) continue;
                 for (const double side : {1.0, -1.0})
-                    if (const std::optional<ClaimValue> claim = growth_claim(m, turning, P, nu, pivots, side))
-                        return claim;
+                    if (std::optional<ClaimValue> claim = growth_claim(m, turning, P, nu, pivots, side)) return claim;
             }
         }
         return std::nullopt;

@@ -50,6 +50,49 @@ TEST(HoldingReactions, OfTwoFeetAtOnePlaceExistUpToTheLargerCoefficient) {
     }
 }
 
+TEST(HoldingReserve, OfTwoFeetAtOnePlaceFallsEvenlyToZeroAndBeyond) {
+    // N1 + N2 = 10. With n = N − s >= 0 the friction is at most 0.2 n1 + 0.6 n2 <= 0.6 (10 − 2 s).
+    Matrix A(4, 2);
+    A << 0, 1, 1, 0, 0, 1, 1, 0;
+    for (const double pull : {0.0, 0.5, 3.0, 5.99, 5.9999, 6.0001, 6.01, 9.0}) {
+        const auto problem = mass_on(A, Vector{{pull, -10.0}}, {2, 2}, {planar(0.2), planar(0.6)});
+        const auto reserve = holding_reserve(problem, std::vector<double>(4, 1.0));
+        ASSERT_TRUE(reserve) << pull;
+        EXPECT_NEAR(*reserve, 0.5 * (10.0 - pull / 0.6), 1e-7) << pull;
+    }
+}
+
+TEST(HoldingReserve, OfSlidersInAPlaneIsThatOfTheirSum) {
+    // Two sliders with the bounds 2 and 3 on a mass in a plane: each keeps ‖r‖ <= bound − s.
+    Law first, second;
+    first.kind = second.kind = LawKind::slider;
+    first.bound = 2.0;
+    second.bound = 3.0;
+    Matrix A(4, 2);
+    A << 1, 0, 0, 1, 1, 0, 0, 1;
+    for (const double pull : {4.0, 4.999, 5.001}) {
+        const auto problem = mass_on(A, Vector{{0.6 * pull, 0.8 * pull}}, {2, 2}, {first, second});
+        const auto reserve = holding_reserve(problem, std::vector<double>(4, 1.0));
+        ASSERT_TRUE(reserve) << pull;
+        EXPECT_NEAR(*reserve, 0.5 * (5.0 - pull), 1e-7) << pull;
+    }
+}
+
+TEST(HoldingReserve, IsUnknownForAPatchAndForEquationsThatNothingFulfils) {
+    Law patch;
+    patch.kind = LawKind::contensou4;
+    patch.mu = 0.3;
+    patch.radius = 0.1;
+    EXPECT_FALSE(holding_reserve(one(Matrix::Identity(4, 4), {-1, 0, 0, 0}, patch), std::vector<double>(4, 1.0)));
+    Law bilateral;
+    bilateral.kind = LawKind::bilateral;
+    FrictionProblem contradicted;
+    contradicted.W = BlockMatrix::from_dense(Matrix::Ones(2, 2), std::vector<int>{1, 1});
+    contradicted.q = {1.0, 2.0};
+    contradicted.laws = {bilateral, bilateral};
+    EXPECT_FALSE(holding_reserve(contradicted, std::vector<double>(2, 1.0)));
+}
+
 TEST(HoldingReactions, OfALiftedFootDoNotExist) {
     Matrix A(4, 2);
     A << 0, 1, 1, 0, 0, 1, 1, 0;

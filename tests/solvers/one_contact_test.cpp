@@ -4,6 +4,8 @@
 
 #include "saltus/solvers/friction/detail/one_contact.hpp"
 
+#include <random>
+
 #include "problems.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/friction.hpp"
@@ -38,6 +40,27 @@ TEST(OneContact, SlipsOnTheConeAgainstTheVelocity) {
     EXPECT_NEAR(s.r[1], -0.18, 1e-14);
     EXPECT_NEAR(s.r[2], -0.24, 1e-14);
     EXPECT_NEAR(s.v[1] / s.v[2], 0.75, 1e-13);
+}
+
+TEST(OneContact, InAPlaneHasTheSolutionOfTheOtherMethods) {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<double> number(-1.0, 1.0);
+    int open = 0, sticking = 0, slipping = 0;
+    for (int k = 0; k < 500; ++k) {
+        Matrix A(2, 2);
+        for (Eigen::Index i = 0; i < 4; ++i) A.data()[i] = number(random);
+        const double mu = 0.4 * (1.0 + number(random));
+        const FrictionProblem p =
+            one(A * A.transpose() + 0.3 * Matrix::Identity(2, 2), {number(random) - 0.3, number(random)}, planar(mu));
+        const Solution s = solve(p), by_newton = solve(p, Newton{});
+        ASSERT_EQ(s.method, "closed-form");
+        ASSERT_EQ(s.status, Status::converged);
+        EXPECT_LT(s.residual, 1e-14);
+        ASSERT_EQ(by_newton.status, Status::converged);
+        for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(s.r[i], by_newton.r[i], 1e-7) << k;
+        (s.r[0] == 0.0 ? open : std::abs(s.r[1]) < mu * s.r[0] ? sticking : slipping) += 1;
+    }
+    EXPECT_GT(std::min({open, sticking, slipping}), 50);
 }
 
 TEST(OneContact, WithoutFrictionHasNone) {

@@ -277,6 +277,17 @@ TEST(OneSpatialContact, HasTheSolutionsThatAScanOverDirectionsFinds) {
     EXPECT_GT(several, 30);
 }
 
+TEST(OneSpatialContact, DoesNotListReactionsInWhichTheVelocitiesAreLost) {
+    // W has rank 2, so that sticking has no solution. The computed reaction of 2.5e15 absorbs the velocities, which are
+    // of size 1, in its rounding errors: its residual is zero, but no law holds.
+    const Matrix W =
+        (Matrix(3, 3) << 5.359375, 6.125, -2.296875, 6.125, 7.0, -2.625, -2.296875, -2.625, 0.984375).finished();
+    const AllSolutions all = all_solutions(one(W, {2.25, 2.5, -1.25}, spatial(1.0625)));
+    ASSERT_EQ(all.r.size(), 1U);
+    EXPECT_EQ(all.r[0], std::vector<double>(3, 0.0));
+    EXPECT_FALSE(all.complete);
+}
+
 TEST(OneSpatialContact, MovingInAPlaneHasThePlanarSolutions) {
     for (double normal = -2.0; normal <= 2.0; normal += 0.37)
         for (double tangential = -3.0; tangential <= 3.0; tangential += 0.29) {

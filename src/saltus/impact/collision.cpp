@@ -217,8 +217,8 @@ private:
     /// The energy law T⁺ = e² T⁻, e = Π e_i over the approaching contacts. [Tornambe] (46)
     /// Along s times the impulse Λ₀ of the inelastic collision, u⁺ = u⁻ + s M⁻¹WΛ₀ has the kinetic energy
     ///     T(s) = T⁻ + b s + a s²,   a = ½ Λ₀ᵀD Λ₀,   b = u⁻ᵀWΛ₀ = (γ⁻ − χ)·Λ₀.
-    /// The larger root s of T(s) = e² T⁻ separates the bodies. T is the whole kinetic energy, so there may be no real
-    /// root (errata, Tornambe 3).
+    /// The larger root s of T(s) = e² T⁻ separates the bodies. T is the whole kinetic energy. If its tangential part
+    /// alone exceeds e² T⁻, then there is no real root (docs/papers.md, "(46) with (11b)").
     void energy() {
         double e = 1.0;
         for (int a = 0; a < problem_.contacts(); ++a)

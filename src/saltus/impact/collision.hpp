@@ -33,9 +33,10 @@ struct Collision : CollisionRows {
 
 /// What a collision leads to.
 struct Outcome {
-    solvers::Status status = solvers::Status::converged;  ///< of the last contact problem; infeasible: see `collide`
-    std::vector<double> Lambda, gamma_plus;               ///< Λ and γ⁺ of each row
-    ImpactLaw law = ImpactLaw::newton;                    ///< the law that was applied to all blocks
+    /// The status of the last contact problem; infeasible: see `collide`.
+    solvers::Status status = solvers::Status::converged;
+    std::vector<double> Lambda, gamma_plus;  ///< Λ and γ⁺ of each row
+    ImpactLaw law = ImpactLaw::newton;       ///< the law that was applied to all blocks
     std::vector<double> compression;  ///< Λ of the inelastic collision (Poisson's and the energy law); else empty
     std::vector<char> held;           ///< Poisson: 1 for each block with Λ_EN = e_N Λ_CN; else empty
     double work = 0.0;      ///< contact work Σ ½(γ⁺ + γ⁻)·Λ; positive means that the contacts supplied energy

@@ -91,7 +91,7 @@ struct Value {
 /// step before the last, is replaced by the geometric mean, because the root may be anywhere in many decades.
 template <class F>
 double root(F f, double lo, double hi) {
-    constexpr int max_rounds = 200;
+    constexpr int max_rounds = 200;  // evaluations of f at most
     double x = lo, step = hi - lo, step_before = step;
     for (int round = 0; round < max_rounds; ++round) {
         const Value at = f(x);

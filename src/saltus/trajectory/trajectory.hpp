@@ -29,6 +29,7 @@ enum class Mode : char {
     pressed,  ///< a frictionless contact with a spring (penalty method) that penetrates
 };
 
+/// What happens at an event; docs/simulate.md explains each kind.
 enum class EventKind { impact, contact, lift_off, stick, slip, reversal, accumulation, painleve, switched, jump };
 /// The name of an event kind in files.
 std::string_view to_string(EventKind kind);
@@ -77,13 +78,15 @@ struct Arc {
     std::vector<Mode> modes;        ///< mode of each element; empty if they are not known
 };
 
+/// Positions and velocities at one time.
 struct State {
     double t = 0.0;
     std::vector<double> q, u;
 };
 
+/// How a run ended.
 enum class Status {
-    completed,
+    completed,       ///< it reached the end time
     interrupted,     ///< ended by the caller; everything up to that time is kept
     failed,          ///< ended for numerical reasons; Trajectory::reason says which
     energy_created,  ///< an impact created energy, and the options say that the run ends there

@@ -22,7 +22,7 @@ struct Restitution {
 /// Which sufficient condition guarantees that no collision creates energy under Newton's law.
 struct DissipationTest {
     /// Condition 7a: 2 e_max/(1 + e_max) < 1/cond(D), and all e >= 0. The printed condition also admits e_T < 0, but
-    /// its proof needs (1 − e)/(1 + e) <= 1 (errata, Leine 2).
+    /// its proof needs (1 − e)/(1 + e) <= 1 (docs/papers.md, "Condition 7a needs e ≥ 0").
     bool small_coefficients = false;
     bool small_coefficients_as_printed = false;  ///< 7a without e >= 0
     double left = 0.0, right = 0.0;              ///< left and right side of condition 7a
@@ -30,14 +30,15 @@ struct DissipationTest {
     double largest_e = 0.0;                      ///< 1/(2 cond(D) − 1), the bound that 7a sets for e_max
     bool equal_coefficients = false;             ///< condition 7b: all e are equal, 0 <= e <= 1
     bool no_friction = false;                    ///< condition 7c: no friction, 0 <= e <= 1
-    /// Smallest eigenvalue of ½(D B + B D). If it is >= 0, then no Λ of Newton's law does positive work. This is exact,
-    /// while 7a is a bound (errata, Leine 3).
+    /// Smallest eigenvalue of ½(D B + B D), the symmetric part of D B. If it is >= 0, then no Λ of Newton's law does
+    /// positive work (above). Condition 7a implies this, but requires far more (docs/papers.md).
     double smallest_eigenvalue = 0.0;
     bool definite = false;  ///< the eigenvalue is >= 0 up to rounding
     bool safe = false;      ///< one of the conditions holds
     std::string sentence;   ///< the result in words
 };
 
+/// Tests all conditions for given D and e.
 DissipationTest dissipation_test(const Restitution& restitution);
 
 /// D and e of the contacts of a collision; `e` has the coefficients of all rows. Bilateral constraints are eliminated:
@@ -56,6 +57,7 @@ struct EnergyCreation {
     double work = 0.0, energy_before = 0.0;  ///< W and T⁻ in J; u⁻ is scaled so that T⁻ = 1
 };
 
+/// Searches for a collision that creates energy. `e` has the restitution coefficient of each row.
 EnergyCreation find_energy_creation(const FrictionalCollision& collision, const Vector& e);
 
 }  // namespace saltus::impact

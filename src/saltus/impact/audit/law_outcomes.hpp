@@ -16,6 +16,7 @@ struct LawOutcomeAt {
     Verdict verdict = Verdict::invalid;  ///< whether u⁺ lies in the consistency set, as `study_collision` judges it
 };
 
+/// The outcomes of one impact law for several coefficients of restitution.
 struct LawOutcomes {
     ImpactLaw law = ImpactLaw::newton;
     std::vector<LawOutcomeAt> at;  ///< by ascending e

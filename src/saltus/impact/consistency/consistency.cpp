@@ -156,7 +156,7 @@ Balls consistency_balls(const FrictionlessCollision& c, const Allowance& allowan
     const double shift = allowance.external_work ? 1.0 : 0.5;
     for (Index k = 0; k < P.corner_points.cols(); ++k) {
         // ‖u − b'‖² <= 2α + ‖z − b'‖² with b' = b + π/2 is ½‖u‖² − b'·u <= ½‖z‖² − b'·z + α. If the external work
-        // ½(u + u⁻)·π is allowed too, it is added on the right, which moves the centre by π/2 (errata, Glocker 7).
+        // ½(u + u⁻)·π is allowed too, it is added on the right, which moves the centre by π/2 (Allowance).
         const Vector b = f.cholesky.transpose() * P.corner_points.col(k) + 0.5 * f.pi;
         const Vector centre = b + (shift - 0.5) * f.pi;
         double level = 0.5 * f.z.squaredNorm() - b.dot(f.z) + allowance.alpha;

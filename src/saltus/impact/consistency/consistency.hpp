@@ -15,8 +15,9 @@ namespace saltus::impact {
 /// The contact work that is allowed.
 struct Allowance {
     double alpha = 0.0;  ///< α, a work in J
-    /// Allow α + ½(u⁺ + u⁻)ᵀP. This is the second reading of the paper's undefined "α = W_p"; "the contacts supply no
-    /// energy" is α = 0 without it (errata, Glocker 7).
+    /// true: contact work up to α + ½(u⁺ + u⁻)ᵀP is allowed, that is, α plus the work of the external impulse P. This
+    /// is one reading of "α = W_p", which [Glocker] does not define (docs/papers.md). false: up to α alone; α = 0 then
+    /// means that the contacts supply no energy.
     bool external_work = false;
 };
 

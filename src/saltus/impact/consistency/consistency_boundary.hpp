@@ -43,6 +43,7 @@ struct ConsistencyBoundary {
     double area = 0.0;                  ///< if n = 2; in closed form, by Green's theorem
 };
 
+/// The boundary of the consistency set of a collision without friction.
 ConsistencyBoundary consistency_boundary(const FrictionlessCollision& collision, const Allowance& allowance = {});
 
 /// The same with planar friction. The balls are around the corner points of { b : γ_N(b) >= μ|γ_T(b)| }. Contacts are

@@ -12,7 +12,7 @@ enum class Side { plus, minus };
 /// Corner points and rays of P⁺ or P⁻, modulo the lineality space { u : w_iᵀu = 0 for all i }. If that space is not {0}
 /// then the polyhedron has no corner points; each of its minimal faces is then represented by its point of least ‖u‖_M.
 /// The theory stays valid for these representatives because (u⁺ − u⁻)ᵀM vanishes on the lineality space of an
-/// admissible u⁺. [Glocker] 8, errata 1
+/// admissible u⁺. [Glocker] 8 assumes corner points (docs/papers.md, "No corner points").
 struct VelocityPolyhedron {
     enum class Status {
         described,
@@ -39,6 +39,7 @@ struct VelocityPolyhedron {
 /// subsets times the number of contacts exceeds this bound, the list is refused.
 inline constexpr double max_subset_work = 2e7;
 
+/// Describes P⁺ or P⁻ of a collision.
 VelocityPolyhedron velocity_polyhedron(const FrictionlessCollision& collision, Side side = Side::plus);
 
 /// Contacts whose γ_i >= 0 follows from the remaining ones. Of two equal contacts the later one is redundant. P⁺ must
@@ -55,6 +56,7 @@ struct TangentCone {
     std::vector<int> polar_contacts;  ///< the contact of each generator
 };
 
+/// Describes T and T^⊥ of a collision.
 TangentCone tangent_cone(const FrictionlessCollision& collision);
 
 }  // namespace saltus::impact

@@ -12,6 +12,7 @@ struct WorkParts {
     double total() const { return normal + tangential + bilateral; }
 };
 
+/// The contact work of the impulses Λ, one number per row.
 WorkParts work_parts(const FrictionalCollision& collision, const Vector& Lambda);
 
 /// One end of the interval of the contact work over all Λ ∈ K that lead to the same u⁺. It is the solution of a

@@ -16,8 +16,9 @@ struct AuditOptions {
 };
 
 /// One end of the interval of the contact work over all Λ >= 0 that lead to the same u⁺. A linear program finds it. Let
-/// b₀ be the solution of its dual, over P⁺ for the least and over P⁻ for the greatest work. Then [Glocker] 7, errata 2
+/// b₀ be the solution of its dual, over P⁺ for the least and over P⁻ for the greatest work. Then [Glocker] 7
 ///     work = ½‖u⁺ − b₀‖²_M − ½‖z⁻ − b₀‖²_M,      0 <= Λ_i ⊥ γ_i(b₀ − M⁻¹P/2).
+/// If P⁺ is empty, then the dual has no solution and the least work is −∞; if P⁻ is empty, then the greatest is +∞.
 struct WorkEnd {
     double work = 0.0;  ///< Σ ½(γ⁺ + γ⁻)Λ; ∓∞ if P⁺ or P⁻ is empty; NaN if no Λ leads to u⁺
     Vector Lambda;      ///< one per column; if the work is infinite: some admissible Λ
@@ -30,8 +31,8 @@ struct WorkEnd {
 };
 
 /// The verdict about u⁺. "Compatible" means kinematically and kinetically admissible: γ⁺ >= 0, and some Λ >= 0 leads to
-/// u⁺. The set I of [Glocker] certifies only that some Λ does not supply energy (errata 4), hence two positive
-/// verdicts.
+/// u⁺. Membership in the set I of [Glocker] shows only that some of these Λ supplies no energy, not that all of them
+/// supply none. So there are two positive verdicts.
 enum class Verdict {
     dissipates,       ///< compatible, and no admissible Λ does more work than α
     may_dissipate,    ///< compatible, and some admissible Λ does at most the work α, but not all of them
@@ -71,7 +72,7 @@ struct Remark {
 /// The result of an audit of u⁻ → u⁺. [Glocker] 5–10
 struct Audit {
     Verdict verdict = Verdict::invalid;
-    /// Verdict with α + W_P in the place of α (errata, Glocker 7).
+    /// Verdict with α + W_P in the place of α; W_P = ½(u⁺ + u⁻)ᵀP is the work of the external impulse (Allowance).
     Verdict verdict_with_external_work = Verdict::invalid;
     std::string sentence;  ///< the verdict in words, with its numbers
 
@@ -82,7 +83,8 @@ struct Audit {
         int worst = -1;   ///< column of the smallest relative slack; −1 without columns
         Vector relative;  ///< slack divided by the sum of the absolute terms of γ
     } kinematic;
-    /// Kinetic admissibility: u⁺ ∈ z⁻ − T^⊥. The work is meaningless without it (errata, Glocker 3).
+    /// Kinetic admissibility: u⁺ ∈ z⁻ − T^⊥. If it does not hold, then no contact impulses lead to u⁺. There is no
+    /// contact work then, and the ball test may be passed by chance (docs/papers.md, "Inadmissible velocities").
     struct Kinetic {
         bool holds = false;
         /// M-distance of u⁺ from z⁻ − T^⊥: min over Λ >= 0 of ‖M(u⁺ − u⁻) − P − WΛ‖ in the M⁻¹-norm.

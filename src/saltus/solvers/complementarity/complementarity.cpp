@@ -156,8 +156,8 @@ public:
     }
 
     Status run() {
-        constexpr int min_nodes_for_search =
-            100;  // with so many nodes the search comes before the methods for friction
+        // If the work allows at least this number of nodes, then the search comes before the methods for friction.
+        constexpr int min_nodes_for_search = 100;
         const bool search_first = nodes() >= min_nodes_for_search;
         if (solve_again() || by_paths()) return Status::converged;
         if (search_first && decide()) return s_.status;
@@ -169,7 +169,8 @@ public:
 private:
     /// Nodes of the search that the work allows. A linear program takes about 60 n³ multiplications.
     int nodes() const {
-        constexpr double max_nodes = 1e6, program_factor = 60.0;
+        constexpr double max_nodes = 1e6;        // in any case
+        constexpr double program_factor = 60.0;  // multiplications of a linear program divided by n³
         const double rows = bounded_.rows();
         return static_cast<int>(std::min(max_nodes, method_.work / (program_factor * rows * rows * rows)));
     }

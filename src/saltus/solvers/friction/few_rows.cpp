@@ -21,10 +21,12 @@ constexpr double violation_ratio = 1e-12;
 constexpr double rounding_ratio = 1e-15;
 // Friction of a guess counts as slipping from this part of its bound on.
 constexpr double slip_ratio = 1.0 - 1e-9;
-// Reactions count in the scale of the residual up to so many times ρ‖q‖: reactions far beyond what the velocities
-// require, as redundant rows can have, do not make a defect smaller.
+// The residual is relative to max(ρ‖q‖, ‖r‖), but ‖r‖ counts up to this multiple of ρ‖q‖ only: reactions far beyond
+// what the velocities require, as redundant rows can have, shall not make a defect smaller.
 constexpr double largest_reaction_scale = 1e3;
-constexpr int max_mode_changes = 12, max_improvements = 4;
+constexpr int max_mode_changes = 12;  // rounds in which the modes of all contacts are corrected together
+constexpr int max_improvements =
+    4;  // steps for one mode: the first has the proximal term, the others remove its effect
 // From this change of modes on, a contact that closes has been closed before, or follows from another change.
 constexpr int first_reclosing_round = 2;
 

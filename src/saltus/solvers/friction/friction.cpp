@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 #include "saltus/solvers/friction/detail/friction_state.hpp"
+#include "saltus/solvers/friction/detail/one_contact.hpp"
 #include "saltus/solvers/friction/planar.hpp"
 
 namespace saltus::solvers {
@@ -148,7 +149,7 @@ bool solve_one_normal(const FrictionProblem& p, const FrictionMethod& method, Wo
     if (automatic == nullptr || p.contacts() != 1 || p.q.size() != 1 || p.laws[0].kind != LawKind::unilateral)
         return false;
     const double W = p.W.values[0], q = p.q[0];
-    constexpr double small = 1e-100, large = 1e100;
+    constexpr double small = 1e-100, large = 1e100;  // products and quotients of two such numbers are finite and not 0
     if (!(W > small && W < large && std::abs(q) < large && (q == 0.0 || std::abs(q) > small))) return false;
     Workspace::State& w = workspace.state();
     w.r.assign(1, q < 0.0 ? -q / W : 0.0);
@@ -159,6 +160,27 @@ bool solve_one_normal(const FrictionProblem& p, const FrictionMethod& method, Wo
     return true;
 }
 
+/// One contact with friction along a line and no guess: the closed form of solve_one. The automatic method would find
+/// the same, with more work beside it. False for all other problems, and if the closed form does not satisfy the law.
+bool solve_one_planar(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s) {
+    const auto* const automatic = std::get_if<Automatic>(&method);
+    if (automatic == nullptr || p.contacts() != 1 || p.q.size() != 2 || p.laws[0].kind != LawKind::friction2)
+        return false;
+    constexpr double small = 1e-100, large = 1e100;  // as in solve_one_normal
+    const double* const W = p.W.values.data();
+    const auto moderate = [](double x) { return std::abs(x) < large; };
+    if (!(W[0] > small && W[3] > small && std::all_of(W, W + 4, moderate) && moderate(p.q[0]) && moderate(p.q[1])))
+        return false;
+    Workspace::State& w = workspace.state();
+    w.r.assign(2, 0.0);
+    if (!solve_one(p.laws[0], 2, W, p.q.data(), 0.0, w.r.data())) return false;
+    w.scratch.resize(2);
+    s.attempts.clear();
+    s.certificate.clear();
+    conclude_single(p, "closed-form", 1, automatic->tolerance, Status::stalled, w, s);
+    return usable(s.status);
+}
+
 }  // namespace
 
 void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& workspace, Solution& s,
@@ -166,6 +188,7 @@ void solve(const FrictionProblem& p, const FrictionMethod& method, Workspace& wo
     SALTUS_EXPECT(p.W.blocks() == p.contacts() && p.W.rows() == static_cast<int>(p.q.size()));
     SALTUS_EXPECT(guess.empty() || guess.size() == p.q.size());
     if (solve_one_normal(p, method, workspace, s)) return;
+    if (guess.empty() && solve_one_planar(p, method, workspace, s)) return;
     const bool numbers = finite(p.W.values) && finite(p.q);
     if (numbers && Rescaled::needed(p)) return solve_rescaled(p, method, workspace, s, guess);
     if (Isotropic::needed(p)) return solve_orthotropic(p, method, workspace, s, guess);

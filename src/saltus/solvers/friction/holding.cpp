@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "saltus/base/decompositions.hpp"
 #include "saltus/base/error.hpp"
@@ -18,11 +19,14 @@ constexpr int max_rows = 120;
 /// A singular value below this part of the largest one counts as zero: redundant rows are dependent up to rounding.
 constexpr double dependent = 1e-11;
 
-/// The sets of all laws as r = map · x with x in a product of cones, and equations between the x alone.
+/// The sets of all laws as r = map · x + offset with x in a product of cones, and equations between the x alone. With
+/// `cap` > 0 the sets are smaller by s = cap − x_0: normal reactions are >= s, and friction has the load minus s.
 class Cones {
 public:
-    Cones(const FrictionProblem& problem, std::span<const double> signs) : signs_(signs) {
+    Cones(const FrictionProblem& problem, std::span<const double> signs, double cap = 0.0) : signs_(signs), cap_(cap) {
         row_.assign(problem.q.size(), {});
+        offset_.assign(problem.q.size(), 0.0);
+        if (cap_ > 0.0) cone(1);
         for (const bool scaled : {false, true})  // the reaction that scales a slider comes before it
             for (int b = 0; b < problem.W.blocks(); ++b)
                 if ((problem.laws[ix(b)].kind == LawKind::scaled_slider) == scaled)
@@ -44,6 +48,9 @@ public:
             for (const auto& [column, factor] : equations_[i].terms)
                 result(static_cast<Eigen::Index>(i), column) += factor;
         return result;
+    }
+    Vector offset() const {
+        return Eigen::Map<const Vector>(offset_.data(), static_cast<Eigen::Index>(offset_.size()));
     }
     Vector right() const {
         Vector result(static_cast<Eigen::Index>(equations_.size()));
@@ -68,6 +75,10 @@ private:
         const auto normal = [&] {
             const Eigen::Index n = cone(1);
             row_[ix(first)] = {{n, 1.0}};
+            if (cap_ > 0.0) {  // r_N = x_n + s
+                row_[ix(first)].emplace_back(0, -1.0);
+                offset_[ix(first)] = cap_;
+            }
             return n;
         };
         switch (law.kind) {
@@ -81,31 +92,33 @@ private:
             case LawKind::friction2:
             case LawKind::friction3: {
                 const Eigen::Index n = normal();
-                disk(first + 1, size - 1, {{n, 1.0}}, 0.0, law.mu, second(law));
+                disk(first + 1, size - 1, {{n, 1.0}}, 0.0, law.mu, second(law), true);
                 return;
             }
             case LawKind::drilling4:
             case LawKind::rolling5:
             case LawKind::rolling6: {
                 const Eigen::Index n = normal();
-                disk(first + 1, 2, {{n, 1.0}}, 0.0, law.mu, law.mu);
+                disk(first + 1, 2, {{n, 1.0}}, 0.0, law.mu, law.mu, true);
                 int next = first + 3;
-                if (law.kind != LawKind::rolling5) disk(next++, 1, {{n, 1.0}}, 0.0, law.mu_drilling, law.mu_drilling);
-                if (law.kind != LawKind::drilling4) disk(next, 2, {{n, 1.0}}, 0.0, law.mu_rolling, law.mu_rolling);
+                if (law.kind != LawKind::rolling5)
+                    disk(next++, 1, {{n, 1.0}}, 0.0, law.mu_drilling, law.mu_drilling, true);
+                if (law.kind != LawKind::drilling4)
+                    disk(next, 2, {{n, 1.0}}, 0.0, law.mu_rolling, law.mu_rolling, true);
                 return;
             }
             case LawKind::slider:
                 // With two coefficients `bound` is the load, otherwise the largest force.
                 if (law.mu_second >= 0.0)
-                    disk(first, size, {}, law.bound, law.mu, law.mu_second);
+                    disk(first, size, {}, law.bound, law.mu, law.mu_second, false);
                 else
-                    disk(first, size, {}, law.bound, 1.0, 1.0);
+                    disk(first, size, {}, law.bound, 1.0, 1.0, false);
                 return;
             case LawKind::scaled_slider: {
                 Terms load = row_[ix(law.row)];
                 const double sign = signs_[ix(law.row)] < 0.0 ? -1.0 : 1.0;
                 for (auto& [column, factor] : load) factor *= sign;
-                disk(first, size, load, 0.0, law.mu, second(law));
+                disk(first, size, load, 0.0, law.mu, second(law), false);
                 return;
             }
             case LawKind::contensou4: known_ = false; return;
@@ -115,68 +128,112 @@ private:
     static double second(const Law& law) { return law.mu_second >= 0.0 ? law.mu_second : law.mu; }
 
     /// The rows first, ... (one or two) with (r₁/μ₁)² + (r₂/μ₂)² <= load², load = Σ factor x + constant. The cone has
-    /// the load as its first number, which an equation says. A row with μ = 0 has r = 0.
-    void disk(int first, int size, const Terms& load, double constant, double mu, double mu_second) {
+    /// the load as its first number, which an equation says. A row with μ = 0 has r = 0. For contacts x_n is already
+    /// the normal reaction minus s; from other loads s = cap − x_0 is subtracted.
+    void disk(int first, int size, const Terms& load, double constant, double mu, double mu_second, bool inside) {
         const Eigen::Index c = cone(1 + size);
         Equation equation{{{c, 1.0}}, constant};
         for (const auto& [column, factor] : load) equation.terms.emplace_back(column, -factor);
+        if (cap_ > 0.0 && !inside) {
+            equation.terms.emplace_back(0, -1.0);
+            equation.right -= cap_;
+        }
         equations_.push_back(equation);
         row_[ix(first)] = {{c + 1, mu}};
         if (size == 2) row_[ix(first + 1)] = {{c + 2, mu_second}};
     }
 
     std::span<const double> signs_;
-    std::vector<Terms> row_;  // of r, in terms of x
+    double cap_;
+    std::vector<Terms> row_;      // of r, in terms of x
+    std::vector<double> offset_;  // of r
     std::vector<Equation> equations_;
     std::vector<int> sizes_;
     Eigen::Index columns_ = 0;
     bool known_ = true;
 };
 
+/// W r + q = 0 on the range of W, for r = map · x + offset and x in cones: a cone program without an aim. Unknowns and
+/// equations are scaled to the size 1: r = ρ·(reactions of the program).
+struct HoldingProgram {
+    ConeProgram program;
+    Matrix W;
+    Vector q;
+    double scale = 1.0, rho = 1.0;  ///< max|q|; that divided by ‖W‖
+    Matrix map;
+    Vector offset;  ///< of r
+
+    Vector reactions(const Vector& x) const { return rho * (map * x) + offset; }
+    /// The largest |W r + q|, relative to max|q|.
+    double defect(const Vector& r) const { return (W * r + q).cwiseAbs().maxCoeff() / scale; }
+};
+
+/// Empty if the method does not serve. `reserve`: the sets are smaller by s = ρ (1 − x_0).
+std::optional<HoldingProgram> holding_program(const FrictionProblem& problem, std::span<const double> signs,
+                                              bool reserve) {
+    SALTUS_EXPECT(signs.size() == problem.q.size());
+    if (problem.q.size() > static_cast<std::size_t>(max_rows)) return {};
+    HoldingProgram p;
+    p.W = to_dense(problem.W);
+    p.q = Eigen::Map<const Vector>(problem.q.data(), static_cast<Eigen::Index>(problem.q.size()));
+    const double size = p.q.cwiseAbs().maxCoeff();
+    if (!p.W.allFinite() || !std::isfinite(size)) return {};
+    const SingularParts svd = singular_parts(p.W, SingularBases::thin);
+    const Vector& values = svd.values;
+    Eigen::Index rank = 0;
+    while (rank < values.size() && values(rank) > dependent * values(0)) ++rank;
+    if (rank == 0) return {};
+    p.scale = size > 0.0 ? size : 1.0;
+    p.rho = p.scale / values(0);
+    const Cones cones(problem, signs, reserve ? p.rho : 0.0);
+    if (!cones.known()) return {};
+    p.map = cones.map();
+    p.offset = cones.offset();
+    const Matrix equations = cones.equations();
+    const Vector known = p.q + p.W * p.offset;
+    p.program.A.resize(rank + equations.rows(), p.map.cols());
+    p.program.b.resize(p.program.A.rows());
+    for (Eigen::Index k = 0; k < rank; ++k) {
+        // Row k: u_k·(W r + q) = 0, divided by its singular value relative to the largest one.
+        const double weight = values(0) / values(k);
+        p.program.A.row(k) = weight / values(0) * (svd.U.col(k).transpose() * p.W * p.map);
+        p.program.b(k) = -weight * svd.U.col(k).dot(known) / p.scale;
+    }
+    p.program.A.bottomRows(equations.rows()) = equations;
+    p.program.b.tail(equations.rows()) = cones.right() / p.rho;
+    p.program.c = Vector::Zero(p.map.cols());
+    p.program.cones = cones.sizes();
+    return p;
+}
+
 }  // namespace
 
 Holding holding_reactions(const FrictionProblem& problem, std::span<const double> signs, double tolerance,
                           std::vector<double>& r) {
-    SALTUS_EXPECT(signs.size() == problem.q.size());
-    if (problem.q.size() > static_cast<std::size_t>(max_rows)) return Holding::unknown;
-    const Cones cones(problem, signs);
-    if (!cones.known()) return Holding::unknown;
-    const Matrix W = to_dense(problem.W);
-    const Eigen::Map<const Vector> q(problem.q.data(), static_cast<Eigen::Index>(problem.q.size()));
-    const double size = q.cwiseAbs().maxCoeff();
-    if (!W.allFinite() || !std::isfinite(size)) return Holding::unknown;
-
-    // W r = −q on the range of W. Unknowns and equations are scaled to the size 1: r = ρ·(reactions of the program).
-    const SingularParts svd = singular_parts(W, SingularBases::thin);
-    const Vector& values = svd.values;
-    Eigen::Index rank = 0;
-    while (rank < values.size() && values(rank) > dependent * values(0)) ++rank;
-    if (rank == 0) return Holding::unknown;
-    const double scale = size > 0.0 ? size : 1.0, rho = scale / values(0);
-    const Matrix map = cones.map(), equations = cones.equations();
-    ConeProgram program;
-    program.A.resize(rank + equations.rows(), map.cols());
-    program.b.resize(program.A.rows());
-    for (Eigen::Index k = 0; k < rank; ++k) {
-        // Row k: u_k·(W r + q) = 0, divided by its singular value relative to the largest one.
-        const double weight = values(0) / values(k);
-        program.A.row(k) = weight / values(0) * (svd.U.col(k).transpose() * W * map);
-        program.b(k) = -weight * svd.U.col(k).dot(q) / scale;
-    }
-    program.A.bottomRows(equations.rows()) = equations;
-    program.b.tail(equations.rows()) = cones.right() / rho;
-    program.c = Vector::Zero(map.cols());
-    program.cones = cones.sizes();
+    const std::optional<HoldingProgram> p = holding_program(problem, signs, false);
+    if (!p) return Holding::unknown;
     InteriorThenRays method;
     method.interior.tolerance = std::min(method.interior.tolerance, tolerance);
-    const ProgramSolution solution = solve(program, method);
-    if (solution.x.size() != map.cols() || !solution.x.allFinite()) return Holding::none;
-    const Vector reactions = rho * (map * solution.x);
-    const double violation = solution.primal_residual;
-    if (!usable(solution.status) || violation > tolerance) return Holding::none;
-    if ((W * reactions + q).cwiseAbs().maxCoeff() > tolerance * scale) return Holding::none;
+    const ProgramSolution solution = solve(p->program, method);
+    if (solution.x.size() != p->map.cols() || !solution.x.allFinite()) return Holding::none;
+    if (!usable(solution.status) || solution.primal_residual > tolerance) return Holding::none;
+    const Vector reactions = p->reactions(solution.x);
+    if (p->defect(reactions) > tolerance) return Holding::none;
     r.assign(reactions.data(), reactions.data() + reactions.size());
     return Holding::found;
+}
+
+std::optional<double> holding_reserve(const FrictionProblem& problem, std::span<const double> signs) {
+    constexpr double tolerance = 1e-9;  // of the program, and of |W r + q|: errors of s relative to the reactions
+    std::optional<HoldingProgram> p = holding_program(problem, signs, true);
+    if (!p) return {};
+    p->program.c(0) = 1.0;
+    InteriorThenRays method;
+    method.interior.tolerance = tolerance;
+    const ProgramSolution solution = solve(p->program, method);
+    if (solution.x.size() != p->map.cols() || !solution.x.allFinite() || !usable(solution.status)) return {};
+    if (p->defect(p->reactions(solution.x)) > tolerance) return {};
+    return p->rho * (1.0 - solution.x(0));
 }
 
 }  // namespace saltus::solvers

@@ -27,4 +27,12 @@ enum class Holding {
 Holding holding_reactions(const FrictionProblem& problem, std::span<const double> signs, double tolerance,
                           std::vector<double>& r);
 
+/// How far the best reactions that hold everything are inside the sets of all laws: the largest s with r_N >= s for
+/// every normal reaction and ‖r_T/μ‖ <= r_N − s for every friction that may stick (the load in the place of r_N for
+/// sliders), in the unit of the reactions. It is at most as large as the reactions that q asks for, about
+/// max|q|/‖W‖. Negative: nothing holds. s changes continuously with W and q, unlike the answer of holding_reactions.
+/// Empty for a law that the method does not know, for a problem that is too large, and if no reactions fulfil W r + q =
+/// 0 whatever the laws say.
+std::optional<double> holding_reserve(const FrictionProblem& problem, std::span<const double> signs);
+
 }  // namespace saltus::solvers

@@ -9,6 +9,7 @@
 #include <complex>
 
 #include "saltus/base/factors.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/detail/residual.hpp"
 
 namespace saltus::solvers {
@@ -17,7 +18,7 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double accepted_residual = 1e-10;  // residual(r) <= this: r is a solution
+constexpr double accepted_residual = 1e-10;  // verdict(r) <= this: r is a solution
 constexpr double same_solution = 1e-8;  // max|r − r'| <= this · max(‖r‖, ‖r'‖): r and r' are one solution
 constexpr double consistent_system = 1e-9;  // ‖A x − b‖ <= this · max(‖b‖, ‖x‖): a singular system is solvable
 constexpr double vanishing_leading = 1e-14;  // leading coefficient <= this · sum of all: the quartic degenerates
@@ -53,6 +54,17 @@ void add(AllSolutions& all, std::vector<double> r) {
         if (difference <= same_solution * std::max(length(r), length(known))) return;
     }
     all.r.push_back(std::move(r));
+}
+
+/// Adds r if it is a solution. Of reactions so large that the velocities are lost in their rounding errors nothing is
+/// known: they are not listed, and the list is not complete. Returns whether r is known to be a solution.
+bool add_if_solution(const FrictionProblem& p, std::vector<double> r, AllSolutions& all) {
+    if (verdict(p, r) <= accepted_residual) {
+        add(all, std::move(r));
+        return true;
+    }
+    if (residual(p, r) <= accepted_residual) all.complete = false;
+    return false;
 }
 
 /// The law of one block in one mode as rows of the linear system A r = b, with v = W r + q:
@@ -93,6 +105,7 @@ void enumerate_modes(const FrictionProblem& p, const std::vector<std::vector<Mod
     all.complete = true;
     for (bool more = true; more;) {
         ++all.modes;
+        count_work(std::pow(static_cast<double>(n), 3));
         Matrix A = Matrix::Zero(n, n);
         Vector b = Vector::Zero(n);
         for (std::size_t a = 0; a < choices.size(); ++a)
@@ -104,11 +117,8 @@ void enumerate_modes(const FrictionProblem& p, const std::vector<std::vector<Mod
         const Vector x = lu.solve(b);
         const bool consistent = (A * x - b).norm() <= consistent_system * std::max(b.norm(), x.norm());
         if (x.allFinite() && consistent) {
-            std::vector<double> r(x.data(), x.data() + n);
-            if (residual(p, r) <= accepted_residual)
-                add(all, std::move(r));
-            else if (lu.rank() < n)
-                all.complete = false;
+            const bool solves = add_if_solution(p, {x.data(), x.data() + n}, all);
+            if (!solves && lu.rank() < n) all.complete = false;
         }
         more = false;
         for (std::size_t a = 0; a < choice.size() && !more; ++a) {
@@ -131,7 +141,7 @@ void enumerate_slip_directions(const FrictionProblem& p, AllSolutions& all) {
     all.modes = 3;
     all.complete = true;
     const auto check = [&](std::vector<double> r) {
-        if (std::isfinite(length(r)) && residual(p, r) <= accepted_residual) add(all, std::move(r));
+        if (std::isfinite(length(r))) add_if_solution(p, std::move(r), all);
     };
     check({0.0, 0.0, 0.0});
     const Eigen::Matrix3d D = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(W);

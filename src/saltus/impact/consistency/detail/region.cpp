@@ -15,7 +15,8 @@ namespace {
 
 using Eigen::Index;
 
-/// A row counts as active if its multiplier exceeds this times the largest one.
+/// A row counts as active if its multiplier exceeds this times the largest one; smaller multipliers are rounding. A
+/// wrong choice costs bisection steps, not accuracy: it only proposes the next θ of nearest_in_cell.
 constexpr double active_multiplier = 1e-12;
 
 /// Bisection steps at most; 52 halve the interval [0, 1] down to rounding, and the secants need fewer.
@@ -61,7 +62,7 @@ public:
         if (rows_.rows() == 0) return p;
         const auto factors = rows_.completeOrthogonalDecomposition();
         Vector y = p + factors.solve(ends_ - rows_ * p);
-        y += factors.solve(ends_ - rows_ * y);
+        y += factors.solve(ends_ - rows_ * y);  // removes the rounding error of the first correction
         return y;
     }
 
@@ -70,7 +71,9 @@ private:
     Vector ends_;
 };
 
-/// The root θ in [low, high] of ‖a + θ(b − a) − c‖ = R; NaN if there is none.
+/// The root θ in [low, high] of ‖a + θ(b − a) − c‖ = R; NaN if there is none. With d = b − a and e = a − c this is
+/// A θ² + 2 B θ + C = 0, A = d·d, B = e·d, C = e·e − R². The roots are q/A and C/q with q = −(B ± √(B² − A C)), where
+/// the sign of the root is that of B, so that nothing cancels.
 double crossing(const Vector& a, const Vector& b, const Vector& c, double radius_squared, double low, double high) {
     const Vector d = b - a, e = a - c;
     const double A = d.squaredNorm(), B = e.dot(d), C = e.squaredNorm() - radius_squared;
@@ -152,7 +155,8 @@ Region kinematic_region(const KineticFrame& f, const ContactRows& contacts, cons
         if (contacts.normals.col(i).squaredNorm() > 0.0)
             region.add_row(contacts.normals.col(i), -contacts.distance(i) - relaxed);
     region.level = allowance.alpha - f.work_offset;
-    // ½(u⁺ + u⁻)ᵀP = ½π·(origin + Q y + z − π)
+    // The external work ½(u⁺ + u⁻)ᵀP is ½π·(origin + Q y + z − π). Its constant part is added here. The part that is
+    // linear in y moves the centres of the balls (centre_of).
     if (allowance.external_work) region.level += 0.5 * f.pi.dot(f.origin + f.z - f.pi);
     return region;
 }

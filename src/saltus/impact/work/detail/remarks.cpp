@@ -18,13 +18,18 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();  // relative, of a velocity or impulse
+/// A velocity or impulse is 0 if it is at most this times the sum of the sizes of its terms.
+constexpr double rounding = 64 * std::numeric_limits<double>::epsilon();
 
-/// Relative tolerances of the special cases.
-constexpr double uniform_excitation_tolerance = 1e-10;  // residual of n_i·η + d_i = 0, of the largest |d_i|
-constexpr double balance_tolerance = 1e-10;             // residual of Σ n_iρ_i = 0, Σ ρ_i = 1
-constexpr double bilateral_tolerance = 1e-9;            // |γ| of a bilateral row, of the sum of its terms
-constexpr double equal_works = 1e-9;                    // works that differ by less are printed as one
+// Relative tolerances of the special cases. They decide which remarks are printed, not the verdict.
+/// One velocity η makes all obstacles rest if max_i |n_i·η + d_i| <= this · max_i |d_i| + noise of the frame.
+constexpr double uniform_excitation_tolerance = 1e-10;
+/// Impulses ρ are in equilibrium if the residual of Σ n_iρ_i = 0, Σ ρ_i = 1 is at most this.
+constexpr double balance_tolerance = 1e-10;
+/// A bilateral constraint is violated if |γ| > this times the sum of the sizes of its terms.
+constexpr double bilateral_tolerance = 1e-9;
+/// Two works that differ by at most this part of their sizes are printed as one.
+constexpr double equal_works = 1e-9;
 
 /// Redundant contacts are searched for by one linear program per contact, so only for a few contacts.
 constexpr Index max_contacts_for_redundancy = 30;
@@ -68,6 +73,7 @@ private:
         a_.remarks.push_back({kind, std::move(text), contacts});
     }
 
+    /// The sum of the sizes of the terms of each γ⁻: |w|ᵀ|u⁻| + |χ|. Rounding errors of γ⁻ are relative to it.
     Vector sizes_before() const {
         Vector terms = c_.directions.cwiseAbs().transpose() * c_.u_minus.cwiseAbs();
         if (c_.chi.size() > 0) terms += c_.chi.cwiseAbs();
@@ -103,6 +109,7 @@ private:
         }
     }
 
+    /// Contacts that separate already before the impact: γ⁻ > 0.
     void not_approaching() {
         const Vector size = sizes_before();
         std::vector<int> leaving;
@@ -111,6 +118,7 @@ private:
         if (!leaving.empty()) add(RemarkKind::not_approaching, "u- already leaves " + names_of(c_, leaving), leaving);
     }
 
+    /// Contact directions that are linearly dependent, or that do not span the velocities.
     void dependence() {
         const Index rank = f_.rank();
         if (rank < m_)
@@ -136,8 +144,10 @@ private:
             pressing);
     }
 
-    /// Whether P⁺ or P⁻ is empty. If the work programs were solved, then they tell: they are bounded if and only if
-    /// their dual sets P⁺, P⁻ are not empty. Otherwise the program min ±d·Λ̂ over Σ n_iΛ̂_i = 0 decides (Farkas).
+    /// Whether P⁺ or P⁻ is empty. P⁺ is the dual set of the program of the least work, P⁻ that of the greatest. If u⁺
+    /// is kinetically admissible, then these programs have been solved: the dual set is empty if and only if the
+    /// program is unbounded, and then it has a ray. Otherwise Farkas' lemma decides: n_i·y + d_i >= 0 for all i has no
+    /// solution if and only if some Λ̂ >= 0 has Σ n_iΛ̂_i = 0 and d·Λ̂ < 0, that is, if min d·Λ̂ is unbounded (−d for P⁻).
     void emptiness() {
         for (const bool plus : {true, false}) {
             const WorkEnd& end = plus ? a_.least : a_.greatest;
@@ -163,6 +173,7 @@ private:
         }
     }
 
+    /// Contacts whose condition γ⁺ >= 0 follows from those of the others.
     void redundancy() {
         if (f_.rank() == m_ || m_ > max_contacts_for_redundancy || a_.remark(RemarkKind::empty_P_plus) != nullptr)
             return;
@@ -172,6 +183,7 @@ private:
             "whatever leaves the other contacts leaves " + names_of(c_, redundant) + " too", redundant);
     }
 
+    /// Bilateral constraints that u⁻ or u⁺ does not fulfil.
     void bilateral() {
         std::vector<int> violated;
         const Vector before = sizes_before();

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "saltus/base/numbers.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/linear/detail/panel.hpp"
 
 namespace saltus::solvers {
@@ -240,6 +241,7 @@ LemkeTableau::End LemkeTableau::run(int max_pivots) {
     std::uint64_t remembered = 0;
     for (int until = 1; pivots_ < max_pivots;) {
         ++pivots_;
+        count_work(static_cast<double>(n_) * n_);
         const int leaving = step.row >= 0 ? basic_[step.row] : nonbasic_[c];
         if (step.row < 0) {  // the entering unknown goes to its own upper bound; the basis does not change
             const double* const own = column(c);

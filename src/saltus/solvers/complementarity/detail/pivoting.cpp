@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    static constexpr int full_patience = 3;
+    static constexpr int full_patience = 3;  // this number of rounds in a row without a new minimum ends it
     int fewest_ = std::numeric_limits<int>::max(), patience_ = full_patience;
 };
 

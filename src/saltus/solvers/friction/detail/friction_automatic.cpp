@@ -95,7 +95,9 @@ public:
     /// of convergence predicts how many sweeps are missing. Small problems compare the work with that of six dense
     /// Newton steps; large ones allow six more sweeps, after which `prelude` compares with the actual step work.
     bool opening() {
-        constexpr int max_opening_sweeps = 127, small_rows = 60, max_missing_sweeps = 6;
+        constexpr int max_opening_sweeps = 127;  // of all batches together
+        constexpr int small_rows = 60;           // problems with at most this number of rows count as small
+        constexpr int max_missing_sweeps = 6;    // of large problems: sweeping ends if more are predicted to be missing
         const double rows = p_.W.rows();
         const double newton_work = 2.0 * rows * rows * rows + 600.0 * rows;  // six steps: 6 (rows³/3 + 100 rows)
         w_.r = w_.best;
@@ -128,7 +130,8 @@ public:
     /// more, for its work, than a Newton step, which is assumed to divide the residual by ten.
     bool prelude() {
         if (!newton_possible_ || spent()) return false;
-        constexpr int batch = 3, max_prelude_sweeps = 6;
+        constexpr int batch = 3;               // sweeps between two measurements of the residual
+        constexpr int max_prelude_sweeps = 6;  // of all batches together
         constexpr double log_of_ten = 2.3;
         const double wanted = -log_of_ten * batch * sweep_work() / w_.newton().step_work();
         if (wanted < -1.0) return false;  // sweeps would have to converge faster than they ever do
@@ -202,7 +205,7 @@ public:
 
     /// Lemke's method, if the problem is a linear complementarity problem of moderate size (pivots are dense).
     bool lemke() {
-        constexpr int max_lemke_rows = 300;
+        constexpr int max_lemke_rows = 300;  // a dense tableau with more rows costs too much memory and time
         if (p_.W.rows() > max_lemke_rows) return false;
         const auto planar = PlanarComplementarity::of(p_);
         if (!planar) return false;
@@ -260,8 +263,8 @@ private:
         s_.method = name;
     }
 
-    static constexpr int max_restarted_rows = 120;
-    static constexpr double restart_work = 2e9;  // multiplications of all restarts of one call
+    static constexpr int max_restarted_rows = 120;  // larger problems are not restarted
+    static constexpr double restart_work = 2e9;     // multiplications of all restarts of one call
 
     /// Writes a start point into w.r. Kinds 0 and 2: a pseudo-random point around the best iterate, near or far. Kinds
     /// 1 and 3: a point in the sets of the laws with normal reactions up to `largest`, zero for 30 % of the contacts.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/friction/detail/block_function.hpp"
 
 namespace saltus::solvers {
@@ -314,6 +315,7 @@ bool NewtonSolver::solve_pivoted(double epsilon) {
 
 bool NewtonSolver::step(std::vector<double>& r, double regularisation) {
     const std::size_t n = r.size();
+    count_work(step_work());
     evaluate(r, Need::value_and_derivative);
     if (!solve_linear(regularisation)) return false;
     // Nonmonotone backtracking: the new merit must be below the worst of the recent ones. v is linear in r, so the
@@ -401,10 +403,10 @@ int NewtonSolver::run(const Proximal& method, std::vector<double>& r) {
 }
 
 int NewtonSolver::run(const Newton& method, std::vector<double>& r) {
-    constexpr int max_idle = 25;        // steps without halving the best residual
-    constexpr int patience = 6;         // after so many idle steps near a solution the regularisation is reduced,
-    constexpr double near = 1e-4;       // where near means: residual below this,
-    constexpr double reduction = 1e-2;  // … by this factor
+    constexpr int max_idle = 25;        // the method ends after this number of steps without halving the best residual
+    constexpr int patience = 6;         // steps without halving it, after which the regularisation is reduced
+    constexpr double near = 1e-4;       // if the residual is below this,
+    constexpr double reduction = 1e-2;  // by this factor
     if (r.empty()) return 0;
     best_ = r;
     double defect = residual(*p_, r, image_), best_defect = defect;

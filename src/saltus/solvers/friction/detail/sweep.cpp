@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/friction/detail/one_contact.hpp"
 
 namespace saltus::solvers {
@@ -42,6 +43,7 @@ inline void rest_of_row(const BlockMatrix& W, int a, int diagonal, const double*
 void Sweeper::sweep(const FrictionProblem& p, std::span<double> r, SweepOrder order) {
     const BlockMatrix& W = p.W;
     const int blocks = W.blocks();
+    count_work(static_cast<double>(W.values.size()));
     for (int k = 0; k < blocks; ++k) {
         const int a = order == SweepOrder::backward ? blocks - 1 - k : k;
         const int diagonal = diagonal_[static_cast<std::size_t>(a)];

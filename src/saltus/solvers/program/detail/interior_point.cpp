@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/program/cone_program.hpp"
 #include "saltus/solvers/program/detail/second_order_cone.hpp"
 
@@ -14,14 +15,14 @@ namespace {
 
 using namespace second_order;
 
-constexpr double shortest_step = 1e-10;      // a shorter step counts as no progress
+constexpr double shortest_step = 1e-10;      // a step a <= this (1: the full step) ends the method
 constexpr double boundary_share = 0.99;      // share of the step to the boundary of the cones that is taken
 constexpr double smallest_size = 1e-300;     // replaces a size of 0 in a denominator; below every number of a program
-constexpr double aimed_share = 1e-3;         // the method goes on to this share of the tolerance
-constexpr int max_idle = 12;                 // so many steps in a row without progress end the method
-constexpr double progress = 0.9;             // a worst residual above this share of the best one is no progress
-constexpr double certificate_ratio = 1e3;    // if κ > certificate_ratio · τ, the iterate tends to a certificate
-constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must exceed this
+constexpr double aimed_share = 1e-3;         // the method goes on until the worst residual is this · tolerance
+constexpr int max_idle = 12;                 // this number of steps in a row without progress ends the method
+constexpr double progress = 0.9;             // progress: the worst residual is below this times the least one so far
+constexpr double certificate_ratio = 1e3;    // a certificate is examined if κ > this · τ
+constexpr double certificate_margin = 1e-6;  // and accepted if `excludes` or `falls` of the unit vector exceeds this
 
 /// The homogeneous self-dual embedding
 ///     A x = b τ,   Aᵀy + s = c τ,   bᵀy − cᵀx = κ,   x, s ∈ K,   τ, κ >= 0.
@@ -32,9 +33,13 @@ constexpr double certificate_margin = 1e-6;  // `excludes` or `falls` must excee
 /// λ = W s = W⁻¹x:
 ///     A dx − b dτ = η r_p,   Aᵀdy + ds − c dτ = η r_d,   bᵀdy − cᵀdx − dκ = η r_g,
 ///     λ ∘ (W⁻¹dx + W ds) = r_c,   κ dτ + τ dκ = r_k.
-/// From the fourth equation W⁻¹dx + W ds = λ⁻¹∘r_c =: v, so dx = W v − W²ds. Inserting ds from the second one leaves
-/// the normal equations (A W²Aᵀ) dy = …; they are solved for two right-hand sides, because dy and dx are linear in dτ:
-/// dy = p1 + dτ p2, dx = q1 + dτ q2. The third equation then gives dτ.
+/// From the fourth equation W⁻¹dx + W ds = λ⁻¹∘r_c =: v, so dx = W v − W²ds. The second one gives
+/// ds = η r_d + c dτ − Aᵀdy. Both inserted into the first one leave the normal equations
+///     (A W²Aᵀ) dy = η r_p − A (W v − η W²r_d) + (b + A W²c) dτ.
+/// dy and dx are linear in dτ: dy = p1 + dτ p2, dx = q1 + dτ q2, where p1 and p2 solve the normal equations for the two
+/// parts of the right-hand side, q1 = W v − W²(η r_d − Aᵀp1) and q2 = W²(Aᵀp2 − c). With dκ = (r_k − κ dτ)/τ from the
+/// fifth equation the third one gives
+///     (bᵀp2 − cᵀq2 + κ/τ) dτ = η r_g − bᵀp1 + cᵀq1 + r_k/τ.
 ///
 /// Mehrotra's rule: an affine step (σ = 0) shows how long a step the cones allow; σ = (1 − that length)³ centres the
 /// actual step, whose r_c contains the second-order correction (W⁻¹dx_a) ∘ (W ds_a).
@@ -91,7 +96,8 @@ private:
         return a;
     }
 
-    Vector squared(const Vector& z) const { return K_.apply(K_.apply(z)); }  // W²z
+    /// W²z.
+    Vector squared(const Vector& z) const { return K_.apply(K_.apply(z)); }
 
     /// Factors of A W²Aᵀ, and the solution p2, q2 of the right-hand side that belongs to dτ.
     bool factorise() {
@@ -112,7 +118,7 @@ private:
         return z;
     }
 
-    /// Solves the linearised equations above for d; false if a result is not finite.
+    /// Solves the linearised equations above for d, with r_c = rc, r_k = rk, η = eta; false if a result is not finite.
     bool solve(const Vector& rp, const Vector& rd, double rg, const Vector& rc, double rk, double eta,
                Direction& d) const {
         const Vector Wv = K_.apply(K_.quotient_of(lambda_, rc));
@@ -156,8 +162,11 @@ ProgramSolution solve(const ConeProgram& p, const InteriorPoint& method) {
     Embedding embedding(p, row_scale, cost_scale);
     double least = worst(best);
     const double wanted = aimed_share * method.tolerance;
+    const double rows = static_cast<double>(p.A.rows());
+    const double work_of_step = rows * rows * (static_cast<double>(p.A.cols()) + rows);
     int idle = 0;
     for (int k = 0; k < method.max_iterations && least > wanted && idle < max_idle; ++k) {
+        count_work(work_of_step);
         if (!embedding.step()) break;
         ProgramSolution now;
         now.x = embedding.x / embedding.tau * row_scale;

@@ -6,6 +6,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/solvers/program/linear_program.hpp"
 
 namespace saltus::solvers {
@@ -109,6 +110,7 @@ public:
     End run(int max_pivots) {
         int degenerate = 0;
         for (; pivots_ < max_pivots; ++pivots_) {
+            count_work(static_cast<double>(m_) * static_cast<double>(m_ + A_.cols()));
             if (since_factorised_ >= refactorise_every && !factorise()) return End::singular;
             const Phase phase = phase_costs();
             const bool feasible = phase == Phase::feasible;
@@ -204,6 +206,7 @@ private:
 
     /// Computes the inverse of the basis matrix and the basic values from the program; false if the basis is singular.
     bool factorise() {
+        count_work(std::pow(static_cast<double>(m_), 3));
         Matrix B(m_, m_);
         for (Index i = 0; i < m_; ++i) B.col(i) = A_.col(basic_[ix(i)]);
         if (m_ > 0) {

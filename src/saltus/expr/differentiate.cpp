@@ -39,7 +39,7 @@ const Expr* Derivative::Rates::find(Expr node) const {
 }
 
 void Derivative::Rates::set(Expr node, Expr rate) {
-    constexpr std::size_t first_size = 16;  // sizes are powers of two
+    constexpr std::size_t first_size = 16;  // sizes are powers of two, because slot_of masks the hash with size − 1
     if (2 * (used_ + 1) > slots_.size()) {
         std::vector<Slot> old = std::move(slots_);
         slots_.assign(old.empty() ? first_size : 2 * old.size(), {});
@@ -144,7 +144,8 @@ Expr Derivative::of_node(Expr e) {
         case Op::neg: return g.neg(da);
         case Op::powi: return times(g.mul(g.constant(n.exponent), g.powi(n.a, n.exponent - 1)), da);
         case Op::pow:
-            // ∂(a^b)/∂a = b a^(b−1) is finite at a = 0, unlike b a^b/a. ∂(a^b)/∂b = a^b log a tends to 0 there.
+            // ∂(a^b)/∂a = b a^(b−1) is finite at a = 0 for b >= 1, whereas b a^b/a is 0/0. ∂(a^b)/∂b = a^b log a tends
+            // to 0 at a = 0 for b > 0, but is computed as 0·(−∞) = NaN. So it is set to 0 there.
             return plus(
                 times(g.mul(n.b, g.pow(n.a, g.sub(n.b, one()))), da),
                 db == zero_
@@ -169,10 +170,11 @@ Expr Derivative::of_node(Expr e) {
         }
         case Op::hypot: {
             const Expr inner = plus(times(n.a, da), times(n.b, db));
-            return g.select(g.binary(Op::equal, e, zero_), zero_, g.div(inner, e));  // the convention at the kink
+            // hypot has a kink where it is 0; its derivative there is defined as 0 (docs/notation.md).
+            return g.select(g.binary(Op::equal, e, zero_), zero_, g.div(inner, e));
         }
-        case Op::min:
-            return g.select(g.binary(Op::less, n.b, n.a), db, da);  // of the operand that the value is taken from
+        // The derivative of the operand whose value the result has; of the first one if both are equal.
+        case Op::min: return g.select(g.binary(Op::less, n.b, n.a), db, da);
         case Op::max: return g.select(g.binary(Op::less, n.a, n.b), db, da);
         default: return zero_;  // sign and comparisons are piecewise constant
     }

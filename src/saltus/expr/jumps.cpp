@@ -12,13 +12,14 @@ namespace saltus::expr {
 
 namespace {
 
-/// Boxes are so many times `reach` in each direction. Small ones find surfaces near the center, large ones far away.
+/// Sizes of the boxes in which lines are laid, in units of `reach` in each direction. Small boxes find surfaces near
+/// the centre, large ones those far away.
 constexpr double box_sizes[] = {0.01, 0.1, 1.0, 10.0, 100.0};
 constexpr int lines_in_box = 40;
 constexpr int pieces_of_line = 32;  // each is searched for a change of sign
 /// Bisection of one piece ends at neighbouring numbers: a piece is 2^-5 of the line, and a double has 53 bits.
 constexpr int bisections = 60;
-/// So many points of one surface are enough.
+/// No more points of one surface are collected than this.
 constexpr int max_points_of_surface = 100;
 
 /// The difference across a surface is a jump if it does not shrink with the distance: it is at least `lasting_part` of

@@ -129,7 +129,7 @@ struct ControlDescription {
     std::vector<Entry> saturation_of;  ///< the same by actuated coordinate; overrides `saturation`
     Field shaping;
     Choice velocity{"measured", {}};  ///< measured | estimated
-    Field bandwidth;                  ///< of the estimate of velocities, in 1/s
+    Field bandwidth;                  ///< bandwidth of the estimate of velocities, in 1/s
     Field period;                     ///< of sampling, in s; not given: the law acts continuously
     Place place;
 };

@@ -41,6 +41,8 @@ void solve_small_block(const double* L, const int* c, double* x) {
 
 }  // namespace
 
+// Coordinates that are coupled by entries of M, directly or through others, form a block: M is block diagonal after a
+// reordering. Each block is stored as a full square matrix, row by row, and factorised by itself.
 MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
     const auto n = static_cast<std::size_t>(lower.rows);
     std::vector<int> parent(n);
@@ -78,6 +80,8 @@ MassFactor::MassFactor(const Pattern& lower) : pattern_(lower) {
         }
 }
 
+// The Cholesky factors M = L Lᵀ of all blocks; L overwrites the lower triangle. If M is diagonal, then factor_ has the
+// square roots of its entries.
 bool MassFactor::factorise(std::span<const double> M) {
     SALTUS_EXPECT(M.size() == pattern_.size());
     std::fill(factor_.begin(), factor_.end(), 0.0);
@@ -176,6 +180,7 @@ void MassFactor::solve_half_transposed(std::span<double> x) const {
     for (std::size_t b = 0; b < blocks_.size(); ++b) solve_half_transposed(b, x);
 }
 
+/// x ← L⁻¹x for the coordinates of block b.
 void MassFactor::solve_half(std::size_t b, std::span<double> x) const {
     const int* const c = blocks_[b].data();
     const std::size_t n = blocks_[b].size();
@@ -188,6 +193,7 @@ void MassFactor::solve_half(std::size_t b, std::span<double> x) const {
     }
 }
 
+/// x ← L⁻ᵀx for the coordinates of block b.
 void MassFactor::solve_half_transposed(std::size_t b, std::span<double> x) const {
     const int* const c = blocks_[b].data();
     const std::size_t n = blocks_[b].size();
@@ -202,6 +208,7 @@ void MassFactor::solve_half_transposed(std::size_t b, std::span<double> x) const
     }
 }
 
+// The eigenvalues of M are those of its blocks.
 Spectrum MassFactor::spectrum(std::span<const double> M) const {
     Spectrum all;
     all.smallest = std::numeric_limits<double>::infinity();

@@ -36,11 +36,17 @@ struct Layout {
     bool coefficients_constant = false;  ///< the coefficients depend on parameters only
     bool powered = true;                 ///< Energy::damping or Energy::applied may be nonzero
     Pattern rows;                        ///< Wᵀ: one row for each constraint, normal and slip
+    /// Per coefficient: not 0 if it depends on parameters only. Empty: as coefficients_constant says, for all of them.
+    std::vector<char> constant_coefficients;
     /// Per constraint: not 0 if it is a velocity constraint γ(t,q,u) = 0. Empty if there are none.
     std::vector<char> velocity_constraints;
 
     int positions() const { return constraints + normals; }
     int row_count() const { return constraints + normals + slips; }
+    bool constant_coefficient(int c) const {
+        const auto i = static_cast<std::size_t>(c);
+        return i < constant_coefficients.size() ? constant_coefficients[i] != 0 : coefficients_constant;
+    }
     bool velocity_constraint(int row) const {
         return row >= 0 && static_cast<std::size_t>(row) < velocity_constraints.size() &&
                velocity_constraints[static_cast<std::size_t>(row)] != 0;

@@ -19,7 +19,7 @@ public:
         series,  ///< terms: c_0, …, c_order, x_new
     };
     static constexpr int max_terms = 8;          ///< of the form `ends`: x_old, x_new, r_2 … r_7, degree 7
-    static constexpr int max_series_order = 30;  ///< of the form `series`
+    static constexpr int max_series_order = 30;  ///< largest degree of the form `series`
 
     Dense() = default;
 

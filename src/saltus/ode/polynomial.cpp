@@ -19,7 +19,7 @@ namespace {
 /// (Descartes' rule in this basis).
 using Bernstein = std::array<double, max_degree + 1>;
 
-/// Intervals are halved so often at most: the width is then a few units in the last place of 1.
+/// Intervals of [0, 1] are halved at most this number of times: the width is then a few units in the last place of 1.
 constexpr int max_halvings = 50;
 /// Safeguarded Newton iterations for a zero inside a bracket. Bisection alone would need 53.
 constexpr int max_refinements = 100;

@@ -24,8 +24,8 @@ namespace saltus::ode {
 
 namespace {
 
-constexpr int max_stages = 7;
-constexpr double safety = 0.9;
+constexpr int max_stages = 7;   // the largest s; also the size of small arrays
+constexpr double safety = 0.9;  // the proposed step is this times the one that the error estimate allows
 constexpr double smallest_factor = 1.0 / 5.0, largest_factor = 8.0;  // limits of h_new/h
 constexpr double refusal_factor = 0.25;                              // h_new/h if f cannot be evaluated
 constexpr double first_error_factor = 0.1;  // h_new/h if the very first step has too large an error
@@ -103,8 +103,8 @@ std::span<double> column(Matrix& M, int k) { return {M.col(k).data(), static_cas
 /// iteration fall by nearly equal ratios; rounding errors do not fall. Either the correction is so small that it does
 /// not matter in any case, or it has stopped falling after a fast decrease.
 bool stalled(double size, double rate, double best_rate) {
-    constexpr double no_decrease = 0.3, fast_decrease = 0.1;
-    constexpr double negligible = 0.03, small = 0.3;  // in units of the tolerance
+    constexpr double no_decrease = 0.3, fast_decrease = 0.1;  // ratios of successive corrections
+    constexpr double negligible = 0.03, small = 0.3;          // in units of the tolerance
     return rate > no_decrease && (size <= negligible || (size <= small && best_rate <= fast_decrease));
 }
 
@@ -348,7 +348,8 @@ Radau::Iteration Radau::iterate(const Problem& problem, double h) {
     for (rounds_ = 1; rounds_ <= m.max_rounds; ++rounds_) {
         ++statistics_.iterations;
         if (!correct_stages(h, problem)) return Iteration::refused;
-        // Measured at the stages, T δW: entries of T⁻¹ are large, so that δW magnifies rounding errors.
+        // The correction is measured at the stages, as T δW. Entries of T⁻¹ are large, so that δW itself magnifies
+        // rounding errors.
         mix(r_, m.T, change_);
         const double size = correction_size(0, x_.size() - integrals_);
         if (!change_.allFinite()) return Iteration::non_finite;

@@ -19,10 +19,11 @@ enum class Attempt;  // detail/step_control.hpp
 /// step more expensive and longer; they pay for tight tolerances (stages_for). It is a `Stepper` (step.hpp).
 class Radau {
 public:
-    /// The rest of what can be chosen.
+    /// Options besides the tolerances.
     struct Choices {
-        double largest_step = no_limit;  ///< no step is longer, > 0
-        /// Newton's iteration ends if its estimated remaining error is below this times the tolerance; 0 means: chosen
+        double largest_step = no_limit;  ///< upper bound of the step length, in the unit of t, > 0
+        /// Newton's iteration ends if its estimated remaining error is below this times the tolerance. Too large: the
+        /// remaining error exceeds the error of the method. Too small: iterations without effect. 0: chosen
         /// automatically.
         double iteration_tolerance = 0.0;
         int stages = 3;  ///< s: 3, 5 or 7
@@ -34,7 +35,7 @@ public:
         int integrals = 0;
     };
 
-    /// n components.
+    /// For systems ẋ = f(t, x) with n components.
     Radau(int n, Tolerances tolerances, const Choices& choices);
     explicit Radau(int n, Tolerances tolerances = {}, double largest_step = no_limit, double iteration_tolerance = 0.0)
         : Radau(n, std::move(tolerances), Choices{largest_step, iteration_tolerance, 3, nullptr, 0}) {}
@@ -80,7 +81,7 @@ private:
     double iteration_tolerance_;
     double t_ = 0.0, t_old_ = 0.0, h_ = 0.0;
     Vector x_, x_old_, x_new_, f_, f_new_, scale_, correction_, combination_;
-    Matrix z_, w_;        // one column per stage: z_i = x_i − x; W = T⁻¹Z
+    Matrix z_, w_;        // one column per stage: z_i = x_i − x; W = T⁻¹Z with T of radau_iia.hpp
     Matrix r_, change_;   // right-hand sides of the iteration, then the corrections of W; the corrections of Z
     Matrix shape_;        // polynomial of the previous step: x_new − x_old, then the terms from 2 on of Dense
     double error_ = 0.0;  // of the last accepted step, in units of the tolerance
@@ -94,7 +95,7 @@ private:
     Statistics statistics_;
 };
 
-/// The number of stages that is fastest for a relative tolerance of one step.
+/// The number of stages (3, 5 or 7) that is fastest for this relative tolerance of a step.
 int stages_for(double relative);
 
 static_assert(Stepper<Radau>);

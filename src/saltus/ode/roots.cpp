@@ -176,8 +176,7 @@ private:
         return {t, s_(t)};
     }
 
-    // --- examine: pieces of [a, b]
-    // ------------------------------------------------------------------------------------
+    // --- examine: pieces of [a, b] ---------------------------------------------------------------------------
 
     // Examines one piece. Returns false if s is not finite from some point of it on.
     bool examine(const Point& lo, const Point& hi, int depth) {
@@ -252,8 +251,7 @@ private:
         }
     }
 
-    // --- walk: from points in ascending order to roots
-    // ----------------------------------------------------------------
+    // --- walk: from points in ascending order to roots -------------------------------------------------------
 
     // |s| <= band() counts as zero.
     double band() const { return beyond_ == 0 && !options_.start_counts ? std::max(zero_, options_.leave) : zero_; }
@@ -307,8 +305,7 @@ private:
         }
     }
 
-    // --- refine: brackets to rounding
-    // ---------------------------------------------------------------------------------
+    // --- refine: brackets to rounding ------------------------------------------------------------------------
 
     // Chandrupatla's method for a crossing between two points of opposite signs. a is the newest point, b the point of
     // the opposite sign, c the point given up last. The next point is a + part (b − a). With ξ = (a−b)/(c−b) in t and

@@ -58,11 +58,11 @@ struct CertifiedStatement {
     std::vector<std::string> assumptions;
     std::vector<std::string> coordinates;
     Box domain;
-    double reference = 0.0;                                    ///< U_ref
-    double level = Interval::infinity;                         ///< ρ
-    std::vector<std::string> I_C;                              ///< names of contacts
-    std::optional<std::vector<Box>> sets;                      ///< of a search for equilibria
-    std::optional<Box> velocities;                             ///< of the motion in one mode, or of a function's region
+    double reference = 0.0;                ///< U_ref
+    double level = Interval::infinity;     ///< ρ
+    std::vector<std::string> I_C;          ///< names of contacts
+    std::optional<std::vector<Box>> sets;  ///< boxes of the sets of a search for equilibria
+    std::optional<Box> velocities;         ///< box of the velocities of a motion in one mode, or of a function's region
     std::vector<std::pair<std::string, std::string>> mode;     ///< the states of its elements, by name
     std::vector<std::pair<std::string, std::string>> sliding;  ///< sliders that slide for ever, with their directions
     std::string V;  ///< text of an energy V = factor (T + W) with a W in the place of U, or of a function; empty: T + U

@@ -139,9 +139,9 @@ private:
         return e + (total(i.to) + e) * std::expm1(m_.remainder[i.a]);
     }
 
-    /// sin and cos of A turn with A': the differences (s − S, c − C) keep their length but for the defects. |sin a −
-    /// sin A|
-    /// <= |a − A|.
+    /// The pair (sin A, cos A) is a vector that turns with the rate A'. So the difference (s − S, c − C) of the series
+    /// and the functions keeps its length, except for what the defects add. The change from A to a adds |sin a − sin A|
+    /// <= |a − A|, the remainder of a.
     double oscillation(const Instruction& i) const {
         return std::hypot(tail(i.to, i.a), tail(i.to2, i.a)) + m_.remainder[i.a];
     }

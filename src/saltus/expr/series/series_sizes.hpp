@@ -47,7 +47,7 @@ struct SeriesRange {
 /// The range on the step of Σ_(k>=1) c_k τ^k: that of the first two terms, and the sizes of the others. `change` is the
 /// result of term_sizes or term_sums.
 inline SeriesRange change_range(const double* c, int last, const double* power, double change) {
-    constexpr double rounding = 1e-14;  // of the sum, relative: more than 40 rounding errors
+    constexpr double rounding = 1e-14;  // relative error of the sum: more than 40 rounding errors
     const double c1 = last >= 1 ? c[1] * power[1] : 0.0, c2 = last >= 2 ? c[2] * power[2] : 0.0;
     double low = std::min(0.0, c1 + c2), high = std::max(0.0, c1 + c2);
     if (c1 * c2 < 0.0 && std::abs(c1) < 2.0 * std::abs(c2)) {  // c_1 θ + c_2 θ² turns at θ = −c_1/(2 c_2)

@@ -116,8 +116,9 @@ private:
         return emit(i, [&](Instruction& n) { n.to = new_row(result_degree); }).to;
     }
 
-    /// A recurrence that stops at the degree of `limiting`, which selects the variant with the suffix _poly. Its result
-    /// has unlimited degree and it needs a scalar for a reciprocal.
+    /// An instruction whose sums over orders end at the degree of the operand `limiting`. If that degree is finite,
+    /// then `poly` (the code with the suffix _poly) takes the place of the code. The result has unlimited degree; `aux`
+    /// is a scalar for the reciprocal by which each coefficient is multiplied.
     std::uint32_t emit_recurrence(Instruction i, Code poly, std::uint32_t limiting) {
         limit(i, poly, limiting);
         return emit(i,
@@ -288,7 +289,7 @@ private:
         return emit_row(i, unlimited);
     }
 
-    /// f(a) with f' = ±a'/denominator.
+    /// log a, asin a, acos a or atan a: the function f(a) with df/dτ = ±(da/dτ)/denominator.
     std::uint32_t integral(Op op, std::uint32_t a, std::uint32_t denominator) {
         Instruction i = instruction(Code::integral, a, denominator);
         i.op = op;
@@ -372,7 +373,9 @@ private:
 
     // --- fusing ----------------------------------------------------------------------------------------------
 
-    /// Takes a product or a scaling into the sum that alone reads it. That saves an instruction and a row.
+    /// If a product or a scaling is read by one sum (or difference) and by nothing else, then one instruction computes
+    /// both. That saves an instruction and a row. Outputs and switching functions count as two readers, because their
+    /// rows must stay.
     void fuse_sums() {
         std::vector<int> uses(tape_.slots_.size(), 0);
         const auto use = [&](std::uint32_t s) {
@@ -418,10 +421,10 @@ private:
         tape_.values_.resize(kept);
     }
 
-    // --- weighted copies
-    // ----------------------------------------------------------------------------------------------
+    // --- weighted copies -------------------------------------------------------------------------------------
 
-    /// The recurrences of functions contain j a_j, which is computed once for all of them.
+    /// The recurrences of functions contain the products j a_j of order and coefficient: (e^a)' = a' e^a gives
+    /// k c_k = Σ j a_j c_(k−j). A series of which some recurrence needs them keeps a second row with j a_j.
     void request_weighted_copies() {
         std::vector<Slot>& slots = tape_.slots_;
         for (const Instruction& i : tape_.values_) {
@@ -466,7 +469,7 @@ private:
         group(series);
     }
 
-    /// By slot: whether it depends on given variables alone. Without given variables none does.
+    /// Per slot: 1 if it depends on given variables alone (SeriesStages::given). All 0 if no variable is given.
     std::vector<char> given_slots(const SeriesStages& stages) const {
         std::vector<char> is_given(tape_.slots_.size(), 0);
         if (stages.given == 0) return is_given;
@@ -482,7 +485,8 @@ private:
         return is_given;
     }
 
-    /// By slot: whether an output needs it that is not one of later.
+    /// Per slot: 1 if an output depends on it whose coefficients are wanted during the expansion, that is, which
+    /// SeriesStages::later does not name.
     std::vector<char> needed_slots(const SeriesStages& stages) const {
         std::vector<char> is_needed(tape_.slots_.size(), stages.later.empty() ? 1 : 0);
         for (std::size_t k = 0; k < stages.later.size(); ++k)
@@ -533,6 +537,7 @@ private:
 
     SeriesTape& tape_;
     std::vector<std::uint32_t> slot_of_;  // by node
+    /// The instructions so far, by code and operands: whether it is in prepared_ (otherwise in values_), and its index.
     std::map<Key, std::pair<bool, std::size_t>> made_;
     std::uint32_t one_ = none;
     std::vector<std::uint32_t> zeros_;  // slots of constants that are exactly 0

@@ -39,7 +39,7 @@ std::string_view without_quotes(std::string_view text) {
     return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-/// Splits "floor, 2" into the name and the number behind the last comma. Nothing if no number stands there.
+/// Splits "floor, 2" into the name and the whole number >= 1 behind the last comma. Nothing if there is no such number.
 std::optional<std::pair<std::string_view, int>> numbered(std::string_view text) {
     const std::size_t comma = text.rfind(',');
     if (comma == std::string_view::npos) return {};
@@ -82,7 +82,8 @@ WithoutCalls replace_calls(const expr::Source& source, std::span<const std::stri
         const auto known = std::find_if(out.calls.begin(), out.calls.end(), [&](const NamedCall& c) {
             return c.function == call.function && c.argument == call.argument;
         });
-        // The shortest call, gap(x), has six characters: room for _0 ... _9999.
+        // The symbol takes exactly the place of the call, so that columns in error messages stay right. The shortest
+        // call, gap(x), has six characters: room for _0 ... _99999.
         call.symbol = known != out.calls.end() ? known->symbol : "_" + std::to_string(first_number + out.calls.size());
         std::string stands = call.symbol;
         if (stands.size() > close + 1 - at) throw Error("too many calls of " + word, call.place, "use fewer");
@@ -153,7 +154,9 @@ void SampledLaw::evaluate(double t, std::span<const double> q, std::span<const d
 }
 
 long SampledLaw::first_after(double t) const {
-    constexpr double rounding = 1e-9;  // part of a period by which a time may miss its sample
+    // t counts as a sample if t/period is below a whole number by at most this: rounding of t. The next sample is then
+    // one period later.
+    constexpr double rounding = 1e-9;
     return static_cast<long>(std::floor(t / period + rounding)) + 1;
 }
 
@@ -169,8 +172,9 @@ void Outputs::evaluate(double t, std::span<const double> q, std::span<const doub
     tape_.evaluate<double>(variables, scratch, out);
 }
 
-/// The expressions are read into a graph of their own, because outputs are no part of the equations. Parameters are
-/// constants there. If the reference of [control] moves then the errors y − r(t) are outputs too.
+/// The expressions of outputs are read into a graph of their own, because they are no part of the equations of motion.
+/// In this graph parameters are constants. If the reference r(t) of [control] depends on the time, then the tracking
+/// errors y − r(t) are outputs too, with the names error_COORDINATE.
 std::shared_ptr<const Outputs> Builder::make_outputs() {
     std::vector<OutputDescription> described = d_.outputs;
     auto outputs = std::make_shared<Outputs>();
@@ -199,7 +203,7 @@ std::shared_ptr<const Outputs> Builder::make_outputs() {
         symbols.push_back(graph.symbol(std::string(name), expr::position));
         return symbols.back();
     };
-    std::vector<NamedCall> calls;  // of the expression at hand
+    std::vector<NamedCall> calls;  // calls such as gap(x) in the expression that is being parsed
     const auto quantity = [&](const NamedCall& call) {
         const ElementQuantity wanted = *element_quantity(model_, call.function, call.argument, call.place);
         auto& known = outputs->quantities;

@@ -12,7 +12,8 @@ using expr::Op;
 
 namespace {
 
-/// Sums with more parts are given up, and powers of sums above this exponent.
+/// An expression with more parts than max_parts counts as not decomposed, and so does a power of a sum with an exponent
+/// above max_expanded_power: the products of such expressions are too large.
 constexpr std::size_t max_parts = 12;
 constexpr int max_expanded_power = 8;
 
@@ -50,6 +51,11 @@ std::optional<Pair> same_degree(const Graph& g, const Parts& a, const Parts& b) 
     return Pair{x->first, x->second, y->second};
 }
 
+/// Decomposes the nodes of an expression, operands first. For s > 0 a part x of the degree p has x(q, s u) = s^p x(q,
+/// u). So degrees are added in products and subtracted in quotients, and sums keep the parts of their terms. Other
+/// operations are decomposed only if that is exact: roots, powers, abs and sign of one part; hypot, min, max and
+/// comparisons of two parts of one degree; `if` with a condition of the degree 0. std::nullopt: the node is none of
+/// these.
 class Decomposition {
 public:
     explicit Decomposition(Graph& g) : g_(g) {}
@@ -140,13 +146,15 @@ private:
         return result;
     }
 
-    /// f(s^p x) = s^(factor p) f(x).
+    /// A function of one operand with f(s^p x) = s^(factor p) f(x). The operand must have a single part.
     std::optional<Parts> of_one(const std::optional<Parts>& operand, Op op, double factor) {
         const auto one = single(*operand);
         if (!one) return std::nullopt;
         return Parts{{one->first * factor, g_.unary(op, one->second)}};
     }
 
+    /// A function of two operands of one degree p with f(s^p x, s^p y) = s^p f(x, y), or a comparison, whose degree is
+    /// 0.
     std::optional<Parts> of_two(const expr::Node& n, bool comparison) {
         const auto pair = same_degree(g_, *at(n.a), *at(n.b));
         if (!pair) return std::nullopt;

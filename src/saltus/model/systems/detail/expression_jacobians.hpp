@@ -17,12 +17,13 @@ namespace saltus::model {
 /// asked for. The object is shared by all evaluators and may be used from any thread.
 class DerivativeTapes {
 public:
-    /// A Jacobian: its pattern, and the tape of its entries in that order.
+    /// A Jacobian: its sparsity pattern, and the tape that computes its entries in the order of the pattern.
     struct Made {
         Pattern pattern;
         expr::Tape tape;
     };
 
+    /// The switching functions of the system: quantities that expressions compare.
     struct Switches {
         expr::Tape values;
         Made derivatives;
@@ -44,16 +45,17 @@ private:
 
     mutable Formulas f_;  // a copy, because derivatives add nodes to the graph
     const Derived d_;
-    const std::vector<int> parameters_;
-    std::vector<expr::Expr> a_, lambda_;
-    std::vector<std::pair<expr::Expr, int>> columns_;
-    mutable std::mutex mutex_;
+    const std::vector<int> parameters_;                // numbers of the parameters that have a column
+    std::vector<expr::Expr> a_, lambda_;               // symbols of the accelerations and of the reactions
+    std::vector<std::pair<expr::Expr, int>> columns_;  // the symbol of each column, and the number of the column
+    mutable std::mutex mutex_;                         // guards the members below, which are made on demand
     mutable std::vector<expr::Derivative> derivatives_;
     mutable std::array<std::unique_ptr<const Made>, function_count> made_;
     mutable std::unique_ptr<const Switches> switches_;
 };
 
-/// The derivative tapes of one system for the sets of parameters that were asked for last.
+/// The derivative tapes of one system. Keeps those of the sets of parameters that were asked for last, so that they are
+/// not derived again.
 class DerivativeStore {
 public:
     std::shared_ptr<const DerivativeTapes> by(const Formulas& formulas, const Derived& derived,
@@ -86,13 +88,15 @@ private:
         std::vector<double> scratch, p;
     };
     AtHand& at_hand(Function f) const;
+    /// Writes t, q, u, a and λ to variables_.
     void fill(const At& at, std::span<const double> a, std::span<const double> lambda);
+    /// Evaluates a tape at variables_. Prepares its scratch first if the parameter values have changed.
     void run(AtHand& own, std::span<const double> p, std::span<double> values) const;
 
     std::shared_ptr<const DerivativeTapes> tapes_;
     mutable std::array<AtHand, function_count> at_hand_;
     AtHand switch_values_, switch_derivatives_;
-    std::vector<double> variables_;
+    std::vector<double> variables_;  // in the order of DerivativeTapes::variables
 };
 
 }  // namespace saltus::model

@@ -43,6 +43,7 @@ ExpressionSystem::ExpressionSystem(Formulas formulas)
     };
     layout_.mass_constant =
         std::all_of(d.mass.begin(), d.mass.end(), [&](const Derived::Entry& e) { return constant(e.value); });
+    for (const Expr e : f.coefficients) layout_.constant_coefficients.push_back(constant(e) ? 1 : 0);
     layout_.coefficients_constant = std::all_of(f.coefficients.begin(), f.coefficients.end(), constant);
     layout_.powered = !f.graph.is_zero(d.damping) || !f.graph.is_zero(d.applied);
     layout_.rows = pattern_of(d.rows, layout_.row_count(), [](int r) { return r; });

@@ -9,6 +9,8 @@ namespace saltus::model {
 
 JoinedSeries::JoinedSeries(Parts parts, const Layout& layout, const std::array<Places, 2>& places)
     : part_(std::move(parts)), places_(places) {
+    // The caller writes q and u of all coordinates to the rows of the second part. The rows of the first part get
+    // copies.
     q = part_[1]->q;
     u = part_[1]->u;
     for (std::size_t i = 0; i < q.size(); ++i) {
@@ -65,6 +67,7 @@ void JoinedSeries::begin(double t0) {
 }
 
 void JoinedSeries::evaluate_order(int k) {
+    // Order k of q and u is known. It must reach the first part before that part is evaluated.
     for (const Copy& c : copies_) c.to[k] = c.from[k];
     for (const auto& part : part_) part->evaluate_order(k);
     for (const Sum& s : sums_) s.to[k] = s.a[k] + s.b[k];
@@ -84,6 +87,8 @@ const SeriesEquations::Radii& JoinedSeries::bounds(double R, std::span<const dou
     return radii_;
 }
 
+/// Adds the radii of a part at its places. Terms that both parts have (M, h, powers) are sums of series, and the radius
+/// of a sum is at most the sum of the radii. All other terms belong to one part.
 void JoinedSeries::scatter(const Radii& from, std::size_t part) {
     const Places& place = places_[part];
     for (std::size_t e = 0; e < from.M.size(); ++e) radii_.M[ix(place.mass[e])] += from.M[e];

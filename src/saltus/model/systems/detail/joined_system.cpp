@@ -70,6 +70,7 @@ JoinedSystem::JoinedSystem(std::shared_ptr<const System> first, std::shared_ptr<
     layout_.mass = mass_.pattern;
     layout_.mass_constant = a.mass_constant && b.mass_constant;
     layout_.coefficients_constant = a.coefficients_constant;
+    layout_.constant_coefficients = a.constant_coefficients;
     layout_.powered = a.powered || b.powered;
     for (std::size_t part = 0; part < 2; ++part) {
         const Layout& own = part_[part]->layout();

@@ -16,12 +16,13 @@ using Face = PointFormulas::Face;
 
 namespace {
 
-/// For up to this many directions, differentiating along each of them is faster than evaluating the matrix.
+/// residual_along refuses more directions than this, and the caller then evaluates the matrix: for up to this number of
+/// directions differentiating along each of them is faster.
 constexpr std::size_t max_directions = 8;
 
 }  // namespace
 
-/// Adds an expression to the tape; −1 if it is structurally zero.
+/// Adds an expression to the tape and returns its number among the tape's outputs; −1 if it is structurally zero.
 int PointJacobians::output(Expr e) {
     if (f_.graph.is_zero(e)) return -1;
     expressions_.push_back(e);
@@ -195,10 +196,13 @@ void PointJacobians::write_parameters(const Derived& d, double factor, Sink&& si
             sink(1 + 2 * f_.coordinates + static_cast<int>(j), factor * value(d.by_parameter[j]));
 }
 
-/// Passes the entries to the sink, row by row, columns ascending; column −1 ends a row. The rows of a volume and their
-/// derivatives, with B(x, y) of add_volume_form:
-///     position     −V − η:                  ∂q −B(q,q)
-///     velocity     −B(q,q)·u − η̇:           ∂q −2B(q,u),           ∂u −B(q,q)
+/// Passes the entries to the sink, row by row, columns ascending; column −1 ends a row.
+///
+/// The constraint of a volume is g = V₀ − V(q) − η(t). With the symmetric bilinear B of add_volume_form ∇V = B(q,q),
+/// and B(x,y)·z does not change if x, y and z are exchanged. So V̇ = B(q,q)·u and V̈ = B(q,q)·a + 2B(q,u)·u. Because of
+/// the symmetry ∂/∂q (B(q,q)·y) = 2B(q,y), ∂/∂q (B(q,u)·u) = B(u,u) and ∂/∂u (B(q,u)·u) = 2B(q,u). This gives
+///     position     V₀ − V − η:                ∂q −B(q,q)
+///     velocity     −B(q,q)·u − η̇:             ∂q −2B(q,u),           ∂u −B(q,q)
 ///     acceleration −B(q,q)·a − 2B(q,u)·u − η̈: ∂q −2B(q,a) − 2B(u,u), ∂u −4B(q,u)
 template <class Sink>
 void PointJacobians::write_rows(Function f, const At& at, std::span<const double> a, Sink&& sink) {
@@ -297,6 +301,7 @@ PointJacobians::SpringState PointJacobians::spring_state(std::size_t number, con
     return s;
 }
 
+/// ∂s/∂p of the tension s = k(l − l₀) + c l̇ at a fixed state: (l − l₀) k_p + l̇ c_p − k l₀_p.
 double PointJacobians::tension_by_parameter(const SpringState& s, std::size_t parameter) const {
     const auto by = [&](std::size_t which) { return value(group_derived_[s.group][which].by_parameter[parameter]); };
     const double by_rest = f_.groups[s.group].rest_initial ? 0.0 : -s.k * by(2);
@@ -309,9 +314,10 @@ double PointJacobians::tension_by_time(const SpringState& s) const {
     return s.stretch * value(rates[0]) - (f_.groups[s.group].rest_initial ? 0.0 : s.k * value(rates[1]));
 }
 
-/// A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and point j with
-/// −F. From ∂l/∂d = e, ∂e/∂d = (I − e eᵀ)/l and l̇ = e·w follow
-///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ,   d = x_j − x_i, w = u_j − u_i.
+/// Let d = x_j − x_i, l = ‖d‖, e = d/l and w = u_j − u_i. A spring pulls point i with F = s e, s = k(l − l₀) + c l̇, and
+/// point j with −F. From ∂l/∂d = eᵀ, ∂e/∂d = (I − e eᵀ)/l and l̇ = e·w follows ∂l̇/∂d = (w − l̇ e)ᵀ/l, and so
+///     ∂F/∂d = e (k eᵀ + c (w − l̇ e)ᵀ/l) + s (I − e eᵀ)/l,   ∂F/∂w = c e eᵀ.
+/// In the code by_d and by_w are the entries of these matrices, bent = s/l and damped = c/l.
 void PointJacobians::add_spring_derivatives(const double* q, const double* u, std::span<double> values) const {
     for (std::size_t number = 0; number < f_.springs.size(); ++number) {
         const PointFormulas::Spring& spring = f_.springs[number];
@@ -352,12 +358,13 @@ void PointJacobians::add_spring_derivatives(const double* q, const double* u, st
     }
 }
 
-/// A volume contributes ν · ∂²(−V)/∂q². For cyclic (i, j, k), ∂²det(x_i, x_j, x_k)/∂x_i∂x_j = −[x_k]×, the matrix of
-/// the cross product.
+/// The force of a volume with the multiplier ν is −ν ∇V, so it contributes −ν ∂²V/∂q². V is the sum of det/12 over the
+/// triangles of the faces (face_triangles). For cyclic (i, j, k), det(x_i, x_j, x_k) = x_i·(x_j × x_k), so that
+/// ∂²det/∂x_i∂x_j = −[x_k]×, where [x]× y = x × y.
 void PointJacobians::add_volume_derivatives(const double* q, std::span<const double> lambda,
                                             std::span<double> values) const {
     for (std::size_t v = 0; v < f_.volumes.size() && !lambda.empty(); ++v) {
-        const double factor = -lambda[v] / 12.0;
+        const double factor = -lambda[v] / 12.0;  // −ν/12
         auto blocks = volume_blocks_[v].begin();
         for (const Face& f : f_.volumes[v].faces)
             for (const auto& corner : face_triangles)
@@ -415,8 +422,8 @@ void PointJacobians::evaluate_residual(const At& at, std::span<const double> a, 
     add_mass_derivatives(a, values);
 }
 
-/// The same derivatives along directions, without the matrix: δF = e δs + s(δd − e e·δd)/l for a spring, and
-/// −2ν B(q, δq) for a volume.
+/// The same derivatives along directions, without the matrix. A spring has δF = e δs + s(δd − e e·δd)/l (`along` is
+/// δs − s e·δd/l), a volume −ν δB(q, q) = −2ν B(q, δq).
 bool PointJacobians::residual_along(const At& at, std::span<const double> a, std::span<const double> lambda,
                                     const Matrix& directions, Matrix& out) {
     const auto count = static_cast<std::size_t>(directions.rows());

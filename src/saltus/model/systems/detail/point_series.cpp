@@ -109,7 +109,10 @@ void PointSeries::judge(const PointFormulas& f, std::span<const Expr> outputs) {
     const auto degree = [&](int number) { return number < 0 ? 0 : degrees[outputs[ix(number)].id]; };
     for (const int number : coefficient_numbers_)
         if (degree(number) > 0) return;
-    // Points fly with constant accelerations, or follow an obstacle.
+    // Points fly with constant accelerations, or follow an obstacle: in each mode the accelerations and the reactions
+    // are polynomials in time of the degree of the offsets' second derivatives. Velocities have one degree more,
+    // positions two more. The power of a reaction is its product with the velocity of its row; the work has one degree
+    // more.
     int acceleration = 0, row_velocity = 0, position = 0;
     for (const SignalNumbers& s : offset_numbers_) {
         position = std::max(position, degree(s[0]));
@@ -233,6 +236,8 @@ void PointSeries::add_slips(const PointFormulas& f, const Layout& layout, const 
     }
 }
 
+// Order k of all terms (PointSystem): h is the weight and the forces of springs; a volume has g = V₀ − V − η, χ = −η̇
+// and ζ = −2B(q,u)·u − η̈; an obstacle has g_N = n·x − offset, and χ and ζ are minus the derivatives of the offset.
 void PointSeries::evaluate_order(int k) {
     order_ = k;
     signals_->evaluate_order(k);
@@ -260,7 +265,7 @@ void PointSeries::evaluate_order(int k) {
     }
 }
 
-/// Makes room for bounds. Most motions never need them.
+/// Allocates the memory of `bounds` at its first call. Most motions never need bounds.
 void PointSeries::prepare_bounds() {
     signal_radius_.assign(ix(tape_.output_count()), 0.0);
     set_sizes(radii_);
@@ -280,6 +285,8 @@ const SeriesEquations::Radii& PointSeries::bounds(double R, std::span<const doub
     return radii_;
 }
 
+/// Radii of the rows: of a sum of series the sum of the radii. g_N = n·x − offset has Σ |n_i| radius(x_i) +
+/// radius(offset).
 void PointSeries::bound_rows(double R, std::span<const double> q_radius) {
     for (VolumeRows& v : volumes_) {
         const VolumeSeries::Bounds& b = v.series.bounds(R, order_);

@@ -14,7 +14,7 @@ struct Bounces {
     double t = 0.0, interval = 1.0, speed = 5.0;
     std::optional<Accumulation::Limit> until_limit(Accumulation& a, double e, double negligible, int most = 200) {
         for (int k = 0; k < most; ++k) {
-            if (auto limit = a.impact(t, 0, speed, negligible)) return limit;
+            if (auto limit = a.impact(t, 0, speed, {negligible})) return limit;
             t += interval;
             interval *= e;
             speed *= e;
@@ -31,7 +31,7 @@ TEST(Accumulation, AGeometricSeriesEndsAtItsSum) {
         ASSERT_TRUE(limit) << e;
         EXPECT_NEAR(limit->t, 1.0 / (1.0 - e), 1e-9);
         EXPECT_EQ(limit->elements, std::vector<int>{0});
-        EXPECT_FALSE(limit->irregular);
+        EXPECT_EQ(limit->kind, Accumulation::Limit::Kind::regular);
         // It is given as soon as speed × remaining time is negligible, and not before.
         const double remaining = limit->t - ball.t;
         EXPECT_LE(ball.speed * remaining, 1.0001e-9);
@@ -47,7 +47,7 @@ TEST(Accumulation, TheLimitIsNotBeforeTheSumOfTheSeriesDespiteRounding) {
             Accumulation a(1);
             std::optional<Accumulation::Limit> limit;
             double rest = 0.5;
-            for (int k = 0; k < 200 && !limit; ++k, rest *= R) limit = a.impact(T * (1.0 - rest), 0, rest, 1e-12);
+            for (int k = 0; k < 200 && !limit; ++k, rest *= R) limit = a.impact(T * (1.0 - rest), 0, rest, {1e-12});
             ASSERT_TRUE(limit) << T;
             EXPECT_GE(limit->t, T) << R;
             EXPECT_LE(limit->t, T * (1.0 + 1e-12)) << R;
@@ -60,7 +60,7 @@ TEST(Accumulation, ImpactsInACycleOfTwoHaveALimit) {
     double t = 0.0, size = 1.0;
     std::optional<Accumulation::Limit> limit;
     for (int k = 0; k < 200 && !limit; ++k) {
-        limit = a.impact(t, 0, size, 1e-8);
+        limit = a.impact(t, 0, size, {1e-8});
         t += k % 2 == 0 ? size : 0.3 * size;
         if (k % 2 == 1) size *= 0.6;
     }
@@ -84,9 +84,9 @@ TEST(Accumulation, AContactThatDoesNotSeparateStartsAgain) {
     Accumulation a(1);
     Bounces ball;
     EXPECT_FALSE(ball.until_limit(a, 0.5, 1e-300, 10));
-    EXPECT_FALSE(a.impact(ball.t, 0, 0.0, 1.0)) << "no separation";
-    for (int k = 0; k < 4; ++k) EXPECT_FALSE(a.impact(10.0 + 1.0 - std::pow(0.5, k), 0, 1e-9, 1.0)) << k;
-    const auto limit = a.impact(10.0 + 1.0 - std::pow(0.5, 4), 0, 1e-9, 1.0);
+    EXPECT_FALSE(a.impact(ball.t, 0, 0.0, {1.0})) << "no separation";
+    for (int k = 0; k < 4; ++k) EXPECT_FALSE(a.impact(10.0 + 1.0 - std::pow(0.5, k), 0, 1e-9, {1.0})) << k;
+    const auto limit = a.impact(10.0 + 1.0 - std::pow(0.5, 4), 0, 1e-9, {1.0});
     ASSERT_TRUE(limit);
     EXPECT_NEAR(limit->t, 11.0, 1e-12);
     EXPECT_EQ(limit->impacts, 5) << "those before are forgotten";
@@ -97,8 +97,8 @@ TEST(Accumulation, AContactThatStrikesAlongComesToRestWithIt) {
     std::optional<Accumulation::Limit> limit;
     double t = 0.0, size = 1.0;
     for (int k = 0; k < 100 && !limit; ++k) {
-        EXPECT_FALSE(a.impact(t, 1, 0.1 * size, 1e-300));
-        limit = a.impact(t, 0, size, 1e-8);
+        EXPECT_FALSE(a.impact(t, 1, 0.1 * size, {1e-300}));
+        limit = a.impact(t, 0, size, {1e-8});
         t += size;
         size *= 0.5;
     }
@@ -106,19 +106,62 @@ TEST(Accumulation, AContactThatStrikesAlongComesToRestWithIt) {
     EXPECT_EQ(limit->elements, (std::vector<int>{0, 1})) << "the third has not struck";
 }
 
-TEST(Accumulation, IrregularImpactsEndWhenTheirMotionIsNegligible) {
+/// Impacts of one contact. The intervals are `interval(k)`, and each impact has the speed 1e-7 m/s. Returns the first
+/// limit of `most` impacts; they begin at t = 1 s.
+template <class Interval>
+std::optional<Accumulation::Limit> limit_of(Interval interval, const Accumulation::Negligible& negligible, int most) {
     Accumulation a(1);
-    double t = 0.0;
+    double t = 1.0;
+    for (int k = 0; k < most; ++k) {
+        if (auto limit = a.impact(t, 0, 1e-7, negligible)) return limit;
+        t += interval(k);
+    }
+    return {};
+}
+
+TEST(Accumulation, ImpactsThatShrinkWithoutACycleHaveAnEstimatedLimit) {
+    // Long and short intervals in no cycle. Over ten of them they shrink by 0.9^10 on average.
+    Accumulation a(1);
+    double t = 0.0, size = 1e-6;
     std::optional<Accumulation::Limit> limit;
-    int impacts = 0;
-    for (; impacts < 40 && !limit; ++impacts) {
-        limit = a.impact(t, 0, 1e-9, 1e-9);
-        t += impacts % 3 == 0 ? 0.02 : 0.01 + 0.001 * (impacts % 5);
+    for (int k = 0; k < 400 && !limit; ++k) {
+        limit = a.impact(t, 0, size, {1e-12, 0.0, 1.0});
+        if (limit) break;
+        t += size * (0.7 + 0.6 * std::fmod(0.618 * k * k, 1.0));  // no two cycles are alike
+        size *= 0.9;
     }
     ASSERT_TRUE(limit);
-    EXPECT_EQ(limit->impacts, impacts);
-    EXPECT_EQ(impacts, 21) << "twenty intervals are asked for";
-    EXPECT_TRUE(limit->irregular) << "the sequence has no limit";
+    EXPECT_EQ(limit->kind, Accumulation::Limit::Kind::estimated);
+    EXPECT_GT(limit->t, t) << "the impacts are not over";
+    EXPECT_LT(limit->t - t, 20.0 * size) << "the rest of the series is about 10 size";
+    EXPECT_LE(limit->motion, 1e-12) << "what is left out is below the resolution";
+}
+
+TEST(Accumulation, ImpactsThatDoNotShrinkAreUnendingAndAreFollowedAsLongAsTheyCanBeSeen) {
+    const auto equal = [](int k) { return k % 10 < 3 ? 2e-8 : 1e-8; };
+    // Twenty intervals of 1.3e-8 s on average at 1e-7 m/s are 2.6e-14 m.
+    const auto limit = limit_of(equal, {1e-12, 1e-6, 0.0}, 40);
+    ASSERT_TRUE(limit);
+    EXPECT_EQ(limit->kind, Accumulation::Limit::Kind::unending);
+    EXPECT_NEAR(limit->motion, 2.6e-14, 1e-18);
+    EXPECT_FALSE(limit_of(equal, {1e-13, 1e-6, 0.0}, 400)) << "more than a tenth of the resolution";
+}
+
+TEST(Accumulation, ImpactsThatGrowAreFollowed) {
+    double interval = 1e-9;
+    EXPECT_FALSE(limit_of([&](int) { return interval *= 1.05; }, {1e-12, 1e-6, 0.0}, 100));
+}
+
+TEST(Accumulation, AFastSequenceInOneInstantIsNotALimit) {
+    // Beads that collide many times within 1e-15 s, and separate again: their speeds are not small.
+    Accumulation a(1);
+    for (int k = 0; k < 60; ++k) EXPECT_FALSE(a.impact(1.0 + 1e-16 * k, 0, 0.3, {1e-12, 1e-9, 10.0})) << k;
+    // With small speeds it is.
+    std::optional<Accumulation::Limit> limit;
+    double speed = 0.3;
+    for (int k = 0; k < 100 && !limit; ++k) limit = a.impact(1.0 + 1e-14, 0, speed *= 0.7, {1e-12, 1e-9, 10.0});
+    ASSERT_TRUE(limit);
+    EXPECT_LE(speed, 1e-9);
 }
 
 }  // namespace

@@ -243,6 +243,30 @@ TEST(CornerOfAnObstacle, ATipThatIsMissedIsNotTouched) {
     }
 }
 
+// A tip that is pierced by less than the rounding error of its gap, about 1e-16 times the slope 1e8: the gap turns
+// round at its zero. The body passes, or it is struck, but it does not lose its velocity at the tip.
+TEST(CornerOfAnObstacle, ATipThatIsPiercedByLessThanRoundingTakesNoEnergyAway) {
+    const struct {
+        const char *gap, *q, *u;
+    } cases[] = {
+        {"y-(-0.04717218948630368)-0.054223061635660035*max(0,1-abs(x-(0.015293219658160058))/6.595160968918084e-10)",
+         "y=0.002827810513696322", "x=0.02361461293493874,y=0.006520926793985374"},
+        {"y-(-4.0267894152692)-5.355954681877332*max(0,1-abs(x-(2.121759602359655))/3.307485146157233e-07)",
+         "y=0.9732105847307996", "x=1.7432979949038325,y=0.2924624835525909"},
+        {"y-(-4.699471547286219)-5.344649270342507*max(0,1-abs(x-(-2.5688441401864095))/2.9796889450894417e-06)",
+         "y=0.3005284527137812", "x=-1.6291440401463444,y=0.21857429781543475"},
+    };
+    for (const auto& c : cases) {
+        const model::Model m = model_of(std::string("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = "
+                                                    "\"0\"\n[[contact]]\nname = \"tip\"\ngN = \"") +
+                                        c.gap + "\"\neN = 1\n[initial]\nq = {" + c.q + "}\nu = {" + c.u + "}\n");
+        const Trajectory motion = run(m, 2.0, true);
+        EXPECT_EQ(motion.status, Status::completed) << c.gap << motion.reason;
+        EXPECT_LT(motion.energy.balance_error, 1e-12) << c.gap;
+        EXPECT_NEAR(motion.energy.final, motion.energy.initial, 1e-12 * motion.energy.initial) << c.gap;
+    }
+}
+
 // A body flies past a thin bump of the height 1.1 while it rises: at x = 16.5, where the bump is, y = 0.9 + 0.4 t = 1.1
 // − ε. Near the bump the other curve is 1e-27. Where the bump begins it exceeds this curve at once, although both are
 // zero to rounding, and on a long step the coefficients of the bump hide that it does.
@@ -276,14 +300,40 @@ TEST(AccumulationOfLiftOffs, IsFollowedToItsLimitAndPassed) {
     EXPECT_LT(std::abs(motion.energy.balance_error), 1e-9);
 }
 
-TEST(AccumulationOfLiftOffs, WithoutAConstantFactorEndsWithAReason) {
+// The table oscillates ever faster with an amplitude that vanishes at t = 1, where its motion is below the resolution.
+// The run may give up there, but it must not end with a false motion.
+TEST(AccumulationOfLiftOffs, WithoutAConstantFactorIsPassedOrEndsWithAReason) {
     const model::Model m = model_of(
         "[system]\nq = [\"y\"]\nT = \"y'^2/2\"\nU = \"10*y\"\n[[contact]]\nname = \"table\"\ngN = \"y - (1 - "
         "t)^3*sin(1/(1 - t))\"\neN = 0\n[initial]\nq = { y = 1 }\n");
+    const Trajectory motion = run(m, 1.5, true);
+    EXPECT_LT(motion.violation.gap, 1e-12);
+    if (motion.status != Status::completed) {
+        EXPECT_EQ(motion.status, Status::failed);
+        EXPECT_NE(motion.reason.find("change without end"), std::string::npos) << motion.reason;
+        EXPECT_NEAR(motion.end.t, 1.0, 1e-3);
+        return;
+    }
+    EXPECT_LT(motion.energy.balance_error, 1e-9);
+    // Landings with e = 0 forget what was before: a motion that begins on the table a little later ends alike.
+    const double t = 1.02, s = 1.0 - t, phase = 1.0 / s;
+    integrate::Options options;
+    options.t_end = 1.5;
+    options.start =
+        trajectory::State{t, {s * s * s * std::sin(phase)}, {-3.0 * s * s * std::sin(phase) + s * std::cos(phase)}};
+    const Trajectory later = integrate::simulate(m, integrate::EventDriven{}, options);
+    EXPECT_NEAR(motion.end.q[0], later.end.q[0], 1e-9);
+    EXPECT_NEAR(motion.end.u[0], later.end.u[0], 1e-9);
+}
+
+TEST(ChangesWithoutEnd, OfFrictionThatAreFarTooManyEndTheRunWithAReason) {
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nf = { x = \"6*sin(1e9*t)\" }\n[[slider]]\nname = "
+        "\"floor\"\nFN = \"10\"\ngammaT = \"x'\"\nmu = 0.3\n");
     const Trajectory motion = run(m, 2.0, true);
     EXPECT_EQ(motion.status, Status::failed);
     EXPECT_NE(motion.reason.find("change without end"), std::string::npos) << motion.reason;
-    EXPECT_NEAR(motion.end.t, 1.0, 1e-3);
+    EXPECT_LT(motion.end.t, 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(BothWays, Corner, testing::Bool(),

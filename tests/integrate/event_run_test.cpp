@@ -48,6 +48,16 @@ TEST(EventRun, ABlockStopsAndSticksWhereFrictionHasUsedUpItsVelocity) {
     EXPECT_FALSE(stops[0].unavoidable);
 }
 
+// A body of 1e-10 m above a floor: the unit of length hides that it is open.
+TEST(EventRun, AnOpenGapThatCountsAsClosedAtTheStartIsReported) {
+    const model::Model m = block_on_floor(0.3);
+    const auto warnings = [&](double height) { return recorded(m, {0.0, {0, height}, {0, 0}}, 0.1).motion.warnings; };
+    ASSERT_EQ(warnings(5e-11).size(), 1U);
+    EXPECT_NE(warnings(5e-11)[0].find("counts as closed"), std::string::npos) << warnings(5e-11)[0];
+    EXPECT_TRUE(warnings(1e-13).empty());  // rounding
+    EXPECT_TRUE(warnings(1e-9).empty());   // open
+}
+
 TEST(EventRun, TwoBallsThatLandTogetherAreOneChange) {
     const model::Model m = two_balls(0.5);
     const RecordedMotion run = recorded(m, {0.0, {1.25, 1.25}, {0, 0}}, 0.6);  // land at t = 0.5
@@ -129,6 +139,139 @@ TEST(EventRun, SlipInAPlaneBeginsOnABeltAsItDoesOnAFloor) {
     EXPECT_NEAR(belt.end.q[1], floor.end.q[1], 1e-9);
     EXPECT_LT(belt.statistics.steps, 20000);
     EXPECT_LT(floor.statistics.steps, 2000);
+}
+
+/// A ball x whose bounces accumulate at t = 1 s, and a second body y in free flight. The last millionth of a second
+/// before the limit is passed in one step.
+constexpr const char* ball_that_comes_to_rest_at_one = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*x"
+[initial]
+u = { x = 0.5 }
+[[contact]]
+name = "floor"
+gN = "x"
+eN = 0.9
+)toml";
+
+TEST(EventRun, AnotherBodyStrikesJustBeforeALimitOfImpacts) {
+    const model::Model m =
+        model_of(std::string(ball_that_comes_to_rest_at_one) + "[[contact]]\nname = \"wall\"\ngN = \"y\"\neN = 0.5\n");
+    for (const double before : {1e-8, 1e-7, 1e-6, 4e-6}) {
+        Options options;
+        options.t_end = 1.5;
+        options.start = trajectory::State{0.0, {0.0, 10.0 * (1.0 - before)}, {0.5, -10.0}};
+        const trajectory::Trajectory motion = run_event_driven(m, {}, options).motion;
+        EXPECT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+        EXPECT_LT(motion.violation.gap, 1e-13) << before;
+        int strikes = 0, limits = 0;
+        for (const trajectory::Event& event : motion.events) {
+            if (event.kind == EventKind::accumulation) {
+                ++limits;
+                // Bounces of 1e-13 m strike together with the wall, and rest begins when they are 1e-14 m high.
+                EXPECT_NEAR(event.t, 1.0, 3e-6) << before;
+                EXPECT_EQ(event.elements, std::vector<int>{0});
+            } else if (event.elements.back() == 1) {
+                ++strikes;
+                EXPECT_NEAR(event.t, 1.0 - before, 1e-13);
+            }
+        }
+        EXPECT_EQ(strikes, 1) << before;
+        EXPECT_EQ(limits, 1) << before;
+        EXPECT_NEAR(motion.end.q[1], 5.0 * (0.5 + before), 1e-12);
+    }
+}
+
+TEST(EventRun, AJumpOfTheModelHappensJustBeforeALimitOfImpacts) {
+    const model::Model m = model_of(std::string(ball_that_comes_to_rest_at_one) +
+                                    "[[jump]]\nname = \"kick\"\nwhen = \"t - 0.9999999\"\nu = { y = \"7\" }\n");
+    const trajectory::Trajectory motion = recorded(m, {0.0, {0.0, 0.0}, {0.5, 0.0}}, 1.5).motion;
+    ASSERT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+    EXPECT_NEAR(motion.end.q[1], 7.0 * 0.5000001, 1e-12) << "the kick is not late";
+    EXPECT_EQ(motion.events.back().kind, EventKind::jump);
+    EXPECT_NEAR(motion.events.back().t, 0.9999999, 1e-15);
+}
+
+TEST(EventRun, AGapIsNotClosedByTheAccumulationOfAnotherContactNearIt) {
+    // A point falls into a corner between two walls. Its bounces at one wall accumulate again and again, each time
+    // nearer to the other wall. If the other gap counted as closed at 1e-10 m, then the point would go on for ever.
+    const model::Model m = model_of(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + 0.4368*y'^2)/2"
+U = "5.211*x"
+[initial]
+q = { x = 0.443, y = 0.309 }
+[[contact]]
+name = "left"
+gN = "x - 0.544*sin(y)"
+eN = 0.122
+[[contact]]
+name = "right"
+gN = "x + 0.544*sin(y)"
+eN = 0.356
+)toml");
+    const trajectory::Trajectory motion = recorded(m, {0.0, {0.443, 0.309}, {0.396, -0.961}}, 1.756).motion;
+    ASSERT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+    EXPECT_TRUE(motion.warnings.empty()) << motion.warnings[0];
+    EXPECT_LT(motion.events.size(), 200U);
+    EXPECT_NEAR(motion.end.q[0], 0.0, 1e-12);
+    EXPECT_NEAR(motion.end.q[1], 0.0, 1e-12);
+}
+
+TEST(EventRun, BeadsThatFallTogetherDoNotChangeTheirModeWithoutEnd) {
+    // The lowest bead throws three others up that lie on each other. In free flight their contacts have no forces, and
+    // their relative accelerations are rounding errors.
+    const model::Model m = model_of(R"toml(
+[system]
+q = ["x0", "x1", "x2", "x3"]
+T = "1.46/2*x0'^2 + 1/2*x1'^2 + 2.21/2*x2'^2 + 1/2*x3'^2"
+U = "1.46*9.81*x0 + 1*9.81*x1 + 2.21*9.81*x2 + 1*9.81*x3"
+[initial]
+q = { x0 = 0.261, x1 = 0.86, x2 = 1.139, x3 = 1.662 }
+[[contact]]
+name = "c0"
+gN = "x0 - 0.1"
+eN = 0.7
+[[contact]]
+name = "c1"
+gN = "x1 - x0 - 0.2"
+eN = 0
+[[contact]]
+name = "c2"
+gN = "x2 - x1 - 0.2"
+eN = 0
+[[contact]]
+name = "c3"
+gN = "x3 - x2 - 0.2"
+eN = 0.5
+)toml");
+    const trajectory::Trajectory motion =
+        recorded(m, {0.0, {0.261, 0.86, 1.139, 1.662}, {0.0, 0.0, 0.0, 0.0}}, 3.0).motion;
+    EXPECT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+    EXPECT_TRUE(motion.warnings.empty()) << motion.warnings[0];
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(motion.end.q[i], 0.1 + 0.2 * static_cast<double>(i), 1e-11) << i;
+}
+
+TEST(EventRun, ImpactsThatDoNotEndAndCannotBeFollowedMakeTheMotionInaccurate) {
+    // A ball that keeps its energy and hops 5e-16 m high, for ever.
+    const model::Model m = model_of(
+        "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"10*x\"\n[[contact]]\nname = \"floor\"\ngN = \"x\"\neN = 1\n");
+    const trajectory::Trajectory motion = recorded(m, {0.0, {0.0}, {1e-7}}, 1.0).motion;
+    EXPECT_EQ(motion.status, trajectory::Status::inaccurate);
+    EXPECT_NE(motion.reason.find("the impacts of floor do not end"), std::string::npos) << motion.reason;
+    EXPECT_EQ(motion.inaccuracy.what, "the velocity of floor");
+    EXPECT_LT(motion.inaccuracy.since, 1e-5);
+    // Beside a velocity of 1000 m/s the tolerances explain 1e-7 m/s.
+    const model::Model beside = model_of(
+        "[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nU = \"10*x\"\n[[contact]]\nname = \"floor\"\ngN = "
+        "\"x\"\neN = 1\n");
+    const trajectory::Trajectory fast = recorded(beside, {0.0, {0.0, 0.0}, {1e-7, 1e3}}, 1.0).motion;
+    EXPECT_EQ(fast.status, trajectory::Status::completed) << fast.reason;
+    ASSERT_EQ(fast.warnings.size(), 1U);
+    EXPECT_NE(fast.warnings[0].find("the impacts of floor do not end"), std::string::npos) << fast.warnings[0];
 }
 
 TEST(EventRun, RecordsOnlyWhenItIsAskedTo) {

@@ -569,12 +569,12 @@ TEST(MoreauRun, AllocatesNothingInItsSteps) {
 /// Three feet at one height, the middle one rougher: a load on it alone holds a pull of 4, equal loads hold 2. A step
 /// of the scheme loads them equally. One foot has one load only.
 TEST(MoreauRun, SaysWhereFrictionLetsGoThatOtherForcesHold) {
-    const auto told_at = [](const std::string& feet, double t_end) {
+    const auto told_at = [](const std::string& feet, double t_end, double h = 1e-3) {
         const model::Model block = written(
             "[system]\nq = [\"x\", \"y\", \"p\"]\nT = \"(x'^2 + y'^2 + 0.2*p'^2)/2\"\nU = \"10*y\"\nf = { x = \"t\" "
             "}\n" +
             feet);
-        const Trajectory motion = run(block, t_end, 1e-3);
+        const Trajectory motion = run(block, t_end, h);
         std::string told;
         for (const std::string& warning : motion.warnings)
             if (warning.starts_with("the motion is not unique")) told += warning;
@@ -590,6 +590,10 @@ TEST(MoreauRun, SaysWhereFrictionLetsGoThatOtherForcesHold) {
     EXPECT_TRUE(text.starts_with("the motion is not unique at t = 2.00") &&
                 text.find("l, m and r") != std::string::npos)
         << text;
+    for (const double h : {1e-4, 2e-5}) {  // slip begins with the velocity h^2
+        const std::string same = told_at(three, 2.1, h);
+        EXPECT_TRUE(same.starts_with("the motion is not unique at t = 2.00")) << "h = " << h << ": " << same;
+    }
     EXPECT_TRUE(told_at(middle, 6.0).empty());
     // The normal force of the contact is given, so that one pull is the limit of both together.
     const std::string slider = "[[slider]]\nname = \"s\"\ngammaT = \"x'\"\nmu = 0.5\nFN = 3\n";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "integrate/small_models.hpp"
@@ -245,6 +246,55 @@ TEST(RedundantGroups, OfAFootAndASliderHoldTogether) {
         motion_of(pulled_block("[[slider]]\nname = \"guide\"\ngammaT = \"x'\"\nmu = 1.0\nFN = 1.5\n", {0.3}), 6.5);
     EXPECT_NEAR(first(motion, EventKind::slip), 4.5, 1e-8);
     EXPECT_NEAR(motion.end.u[0], 2.0, 1e-8);
+}
+
+// The first foot can carry the whole load, with 0.321·0.669 of it along x. The oblique slider opposes the pull and
+// lifts the feet; its normal force depends on the time, so that the release is searched for, and the accelerations
+// there are as small as the errors of the solver. Every part moves with the block.
+TEST(RedundantGroups, WithAnEllipseAndStaticFrictionLetGoOnceAndAltogether) {
+    const auto motion = motion_of(R"toml(
+[system]
+q = ["x", "y"]
+T = "1.51*(x'^2 + y'^2)/2"
+U = "10*y"
+f = { x = "7.603*t" }
+[[contact]]
+name = "foot0"
+gN = "y"
+gammaT = "0.321*x'"
+mu = 0.4
+mu_static = 0.669
+[[contact]]
+name = "foot1"
+gN = "y"
+gammaT = "x'"
+mu = 0.171
+[[slider]]
+name = "oblique"
+gammaT = "0.8*y' - 0.8*x'"
+mu = 0.478
+mu_static = 0.512
+FN = "3 + 0.2*cos(4*t)"
+[[slider]]
+name = "ellipse"
+gammaT = ["x'", "y'"]
+mu = [0.793, 0.106]
+FN = 3.172
+)toml",
+                                  1.0);
+    const auto excess = [](double t) {
+        const double share = 0.321 * 0.669, oblique = 0.8 * 0.512 * (3.0 + 0.2 * std::cos(4.0 * t));
+        return 7.603 * t - oblique - share * (10.0 - oblique) - 3.172 * std::hypot(0.793, share * 0.106);
+    };
+    const double release = first(motion, EventKind::slip);
+    EXPECT_NEAR(excess(release), 0.0, 1e-7);
+    std::set<int> slipping;
+    for (const trajectory::Event& e : motion.events) {
+        EXPECT_EQ(e.kind, EventKind::slip) << e.t;
+        EXPECT_EQ(e.t, release);
+        slipping.insert(e.elements.begin(), e.elements.end());
+    }
+    EXPECT_EQ(slipping.size(), 4U);
 }
 
 TEST(RedundantGroups, LetABarTipOverItsEdge) {

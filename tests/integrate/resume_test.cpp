@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/stop.hpp"
+#include "saltus/integrate/outputs.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
@@ -187,6 +191,95 @@ TEST(Resume, AnInterruptedMotionGoesOnToTheSameBits) {
         const Continued earlier = continued(first);
         expect_same_from(run(model, EventDriven{}, 200.0, &earlier).motion.motion, whole, earlier.end);
     }
+}
+
+/// Blocks that fall onto each other, with two contacts between neighbours: their contact problems are so large that an
+/// interrupt comes within one.
+std::string tower(int blocks) {
+    std::string q, T, U, contacts, initial;
+    for (int i = 0; i < blocks; ++i) {
+        const std::string k = std::to_string(i), below = std::to_string(i - 1), more = i > 0 ? ", " : "";
+        q += more + "\"x" + k + "\", \"y" + k + "\", \"p" + k + "\"";
+        T += "+(x" + k + "'^2 + y" + k + "'^2 + 0.1*p" + k + "'^2)/2";
+        U += "+9.81*y" + k;
+        initial += more + "x" + k + " = " + std::to_string(0.01 * (i % 3)) + ", y" + k + " = " +
+                   std::to_string(0.26 + 0.51 * i);
+        for (const std::string side : {"-", "+"}) {
+            const std::string at = "p" + k, gap = "y" + k + side + "0.5*sin(" + at + ") - 0.25*cos(" + at + ")";
+            const std::string slip = "x" + k + "' + 0.25*p" + k + "'";
+            contacts += "[[contact]]\nname = \"" + k + side + "\"\nmu = 0.3\neN = 0.2\n";
+            contacts += "gN = \"" + gap + (i > 0 ? " - y" + below + " - 0.25" : "") + "\"\n";
+            contacts += "gammaT = \"" + slip + (i > 0 ? " - x" + below + "'" : "") + "\"\n";
+        }
+    }
+    return "[system]\nq = [" + q + "]\nT = \"" + T.substr(1) + "\"\nU = \"" + U.substr(1) + "\"\n" + contacts +
+           "[initial]\nq = { " + initial + " }\n";
+}
+
+TEST(Resume, AMotionInterruptedWithinAContactProblemGoesOnToTheSameBits) {
+    const model::Model model = model::build(io::parse_model(tower(8), "tower.toml"));
+    Options options;
+    options.t_end = 0.12;
+    int in_all = 0;
+    options.interrupted = [&] { return ++in_all < 0; };
+    const Trajectory whole = simulate_resumable(model, EventDriven{}, options, Record::yes).motion.motion;
+    ASSERT_EQ(whole.status, trajectory::Status::completed) << whole.reason;
+    int before_events = 0;
+    constexpr int stops = 12;
+    for (int k = 1; k <= stops; ++k) {
+        int calls = 0;
+        options.interrupted = [&] { return ++calls >= k * in_all / (stops + 1); };
+        const ResumableMotion first = simulate_resumable(model, EventDriven{}, options, Record::yes);
+        const Trajectory& part = first.motion.motion;
+        SCOPED_TRACE("stopped at " + std::to_string(part.end.t));
+        ASSERT_EQ(part.status, trajectory::Status::interrupted);
+        EXPECT_EQ(part.end.u, whole.right(part.end.t).u);
+        const auto at_event = [&](const Event& e) { return part.end.t == std::nextafter(e.t, 0.0); };
+        before_events += std::any_of(whole.events.begin(), whole.events.end(), at_event) ? 1 : 0;
+        if (first.resume.numbers.empty()) continue;  // it has ended before its first resume point
+        const Continued earlier = continued(first);
+        expect_same_from(run(model, EventDriven{}, options.t_end, &earlier).motion.motion, whole, earlier.end);
+        if (testing::Test::HasFailure()) return;
+    }
+    EXPECT_GT(before_events, 0) << "none of " << in_all << " questions was asked within an impact";
+}
+
+/// Steps ask too seldom for a model whose contact problems are large: the solver asks, before the first step is made.
+TEST(Resume, AnInterruptOfTheFirstContactProblemLeavesTheStart) {
+    constexpr std::size_t blocks = 20;
+    const model::Model model = model::build(io::parse_model(tower(blocks), "tower.toml"));
+    Options options;
+    options.t_end = 1.0;
+    options.interrupted = [] { return true; };
+    options.start = trajectory::State{0.0, model.q0, model.u0};
+    for (std::size_t i = 0; i < blocks; ++i) {
+        options.start->q[3 * i + 1] = 0.25 + 0.5 * static_cast<double>(i);
+        options.start->u[3 * i] = i % 2 == 0 ? 1.0 : -1.0;
+        options.start->u[3 * i + 2] = 0.3;
+    }
+    const Trajectory by_events = simulate(model, EventDriven{}, options);
+    EXPECT_EQ(by_events.status, trajectory::Status::interrupted);
+    EXPECT_EQ(by_events.end.t, 0.0);
+    EXPECT_EQ(by_events.end.q, options.start->q);
+    EXPECT_EQ(by_events.end.u, options.start->u);
+    EXPECT_TRUE(by_events.events.empty());
+    EXPECT_TRUE(by_events.forces.empty()) << "forces of a mode that is not known";
+    const Moreau moreau;
+    constexpr double steps_between_questions = 100.0;  // of a run whose solver does not ask
+    const Trajectory by_steps = simulate(model, moreau, options);
+    EXPECT_EQ(by_steps.status, trajectory::Status::interrupted);
+    EXPECT_LT(by_steps.end.t, 0.5 * steps_between_questions * moreau.h);
+}
+
+/// The summary follows the whole motion again. After an interrupt the program grants it half a second.
+TEST(Resume, TheSummaryOfAMotionCanBeStopped) {
+    const model::Model model = model::build(io::parse_model(tower(8), "tower.toml"));
+    const Trajectory motion = run(model, EventDriven{}, 0.2).motion.motion;
+    ASSERT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+    ASSERT_FALSE(motion.events.empty());
+    EXPECT_NO_THROW(summarise(model, motion));
+    const Stoppable here([] { return true; });
+    EXPECT_THROW(summarise(model, motion), Stopped);
 }
 
 /// The energy of the new part: T + U at its start, and the work since then.

@@ -64,6 +64,15 @@ TEST(Watcher, IgnoresTheZeroThatAGapStartsWith) {
     w.expect_one(found, What::gap, 1.5);
 }
 
+TEST(Watcher, FindsAGapThatStartsBelowZeroAndSinksOnASampledStep) {
+    Watched w(block_on_floor(0.3));
+    constexpr double depth = 100.0 * Thresholds::position_leave;  // rounding errors of many impacts
+    // It rises by less than rounding, and falls.
+    const auto start = state({0, -depth}, {0, 1e-10}), down = state({0, -1}, {0, -1});
+    w.expect_one(w.search(w.d.mode(), start, down), What::gap, 0.0);
+    EXPECT_TRUE(w.search(w.d.mode(), start, state({0, 1}, {0, 1})).empty());
+}
+
 /// The flight of the block as a series.
 struct Flight : Watched {
     ModeSeries series;

@@ -133,6 +133,39 @@ TEST(Ball, BouncesTheSameUnderAllThreeImpactLaws) {
     }
 }
 
+// Two bodies at rest touch each other, and a third one strikes them. The inelastic collision gives all the velocity
+// -1/3 with the impulses 1/3 and 2/3. The expansion returns e/3 between the two that touched, which pushes z against w.
+TEST(Contacts, PoissonsLawAlsoExpandsAContactThatWasAtRest) {
+    const Model m = from_text(R"toml(
+[system]
+q = ["y", "z", "w"]
+T = "(y'^2 + z'^2 + w'^2)/2"
+[[contact]]
+name = "touching"
+gN = "z - y"
+eN = 0.495
+impact = "poisson"
+[[contact]]
+name = "striking"
+gN = "w - z - 1"
+eN = 0
+impact = "poisson"
+[initial]
+q = { w = 2 }
+u = { w = -1 }
+)toml");
+    const double expansion = 0.495 / 3.0;
+    Moreau stepped;
+    stepped.h = 1e-2;
+    for (const integrate::Method& method : {integrate::Method(EventDriven{}), integrate::Method(stepped)}) {
+        const Trajectory motion = attempt(m, 1.5, method);
+        ASSERT_EQ(motion.status, Status::completed) << motion.reason;
+        EXPECT_NEAR(motion.end.u[0], -1.0 / 3.0 - expansion, 1e-12);
+        EXPECT_NEAR(motion.end.u[1], -1.0 / 3.0 + expansion / 2.0, 1e-12);
+        EXPECT_NEAR(motion.end.u[2], -1.0 / 3.0 + expansion / 2.0, 1e-12);
+    }
+}
+
 TEST(Ball, OfManySizesObeysTheSameLaw) {  // no length or time may be built into the program
     for (const double scale : {1e-6, 1e-3, 1e3, 1e6}) {
         const double e = 0.5, g = 9.81, fall = std::sqrt(2.0 * scale / g);

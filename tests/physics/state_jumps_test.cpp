@@ -105,6 +105,32 @@ q = { x = 1.0 }
     }
 }
 
+// The oscillator x'' = 6 (0.7 - x) starts at x = 0 and is stopped at x = 0.228. It goes on upwards, and its period of
+// 2.57 s is longer than the rest of the motion.
+TEST(StateJump, ABodyThatIsStoppedWhereItJumpsDoesNotJumpTwice) {
+    const Model m = from_text(R"toml(
+[system]
+q = ["x", "n"]
+T = "(x'^2 + n'^2)/2"
+U = "3*(x - 0.7)^2"
+[[jump]]
+name = "stop"
+when = "x - 0.228"
+direction = "up"
+q = { n = "n + 1" }
+u = { x = "0" }
+[initial]
+q = { x = 0.0 }
+)toml");
+    for (int i = 0; i < 40; ++i) {
+        Moreau method;
+        method.h = 1e-4 * std::pow(1.17, i);  // to 0.046 s
+        const Trajectory motion = attempt(m, 1.89, method);
+        EXPECT_EQ(events_of(motion, EventKind::jump).size(), 1U) << "h = " << method.h;
+        EXPECT_EQ(motion.end.q[1], 1.0) << "h = " << method.h;
+    }
+}
+
 // An impact turns x' round: `when` = x' passes through zero without being zero at any time. The jump follows at once.
 TEST(StateJump, AnImpactCanMakeAJumpOfVelocitiesHappen) {
     const Model m = from_text(R"toml(
@@ -132,6 +158,41 @@ u = { x = 1.0 }
 }
 
 // The state after the reset has a closed contact and approaches it: an impact follows at once.
+TEST(StateJump, TheGuardOfAJumpThatAnImpactMakesHappenIsAskedAfterTheImpact) {
+    // A ball strikes the floor with -7 m/s and leaves with 3.5 m/s. Its velocity passes -0.5 upwards at the impact,
+    // after which the guard holds: the jump halves the velocity. Between the ends of a step, -0.5 m/s, the guard does
+    // not hold.
+    const model::Model m = from_text(R"toml(
+[system]
+name = "ball"
+q = ["x"]
+T = "x'^2/2"
+U = "10*x"
+[[contact]]
+name = "floor"
+gN = "x"
+eN = 0.5
+[[jump]]
+name = "brake"
+when = "x' + 0.5"
+direction = "up"
+if = "x' > 0"
+u = { x = "x'/2" }
+[initial]
+q = { x = 2.45 }
+)toml");
+    const double end = 0.9, after = 1.75 - 10.0 * (end - 0.7);
+    EXPECT_NEAR(attempt(m, end).end.u[0], after, 1e-12);
+    for (const double h : {1e-2, 1e-3, 1e-4}) {
+        Moreau method;
+        method.h = h;
+        const Trajectory motion = attempt(m, end, method);
+        EXPECT_EQ(motion.status, trajectory::Status::completed) << motion.reason;
+        EXPECT_NEAR(motion.end.u[0], after, 20.0 * h) << h;
+        EXPECT_EQ(events_of(motion, EventKind::jump).size(), 1U) << h;
+    }
+}
+
 TEST(StateJump, AnImpactFollowsAResetThatApproachesAClosedContact) {
     const Model m = from_text(R"toml(
 [system]

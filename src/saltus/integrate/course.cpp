@@ -5,6 +5,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
@@ -20,8 +21,9 @@ namespace {
 // An element with several parts of friction (sliding, drilling, rolling) slips if one of them does. A part whose speed
 // is at most this, in its own unit, counts as sticking.
 constexpr double smallest_slip_speed = 1e-9;
-// Signs of reactions are tried for at most so many constraints with slipping friction: 2^6 combinations.
-constexpr int max_tried_signs = 6;
+// All combinations of the signs of reactions are tried if at most this number of constraints has slipping friction: 2^6
+// combinations. With more of them each round corrects the signs that do not agree with their reactions.
+constexpr int max_tried_signs = 6, max_sign_rounds = 100;
 
 }  // namespace
 
@@ -43,13 +45,15 @@ Course::Course(const model::Mechanics& model, const trajectory::Trajectory& t)
 
 Course::~Course() = default;
 
-/// The mode of an arc says which elements are open, stick or slip. Directions of slip, signs of reactions and springs
-/// that pull follow from the state in the middle of the arc.
+/// The stored modes of an arc say which elements are open, stick or slip. The rest of the system's mode is computed
+/// from the state in the middle of the arc: the directions of slip, the signs of reactions, and whether a spring with
+/// damping pulls.
 void Course::enter(std::size_t arc) {
     const trajectory::Arc& a = trajectory_.arcs[arc];
     has_reactions_ = !trajectory_.stepped && a.modes.size() == trajectory_.elements.size() && !a.steps.empty();
     if (!has_reactions_) return;
     Dynamics& d = parts_->dynamics;
+    count_work(std::pow(static_cast<double>(d.size()), 3));  // the rank of the rows of the mode
     const double middle = 0.5 * (a.t_begin + a.t_end);
     const ode::Dense* step = &a.steps.front();
     for (const ode::Dense& s : a.steps)
@@ -77,8 +81,9 @@ void Course::enter(std::size_t arc) {
     parts_->watcher.begin(middle, x.data());
 }
 
-/// The friction of a constraint is bounded by μ|ν| = μ·sign·ν. The sign is part of the mode and is not stored. This
-/// tries all combinations and keeps the first one that agrees with the reactions it leads to.
+/// The friction of a constraint with the reaction ν is bounded by μ|ν| = μ·sign·ν. The sign is part of the mode and is
+/// not stored with the motion. This function looks for signs whose reactions have these signs. If there are none then
+/// the reactions on the arc are not known.
 void Course::choose_signs(double t, const double* x) {
     Dynamics& d = parts_->dynamics;
     SystemMode mode = d.mode();
@@ -86,22 +91,31 @@ void Course::choose_signs(double t, const double* x) {
     for (std::size_t i = 0; i < d.elements().size(); ++i)
         if (d.elements()[i].rows.kind == ElementKind::constraint && any_part_slips(d.elements()[i], mode))
             open.push_back(i);
-    if (open.empty() || open.size() > max_tried_signs) return;
-    for (unsigned choice = 0; choice < 1U << open.size(); ++choice) {
-        for (std::size_t k = 0; k < open.size(); ++k)
+    if (open.empty()) return;
+    const auto agrees = [&](std::size_t i) {
+        return mode.elements[i].reaction_sign * d.reactions()[ix(d.elements()[i].rows.normal)] >= 0.0;
+    };
+    const bool few = open.size() <= max_tried_signs;
+    const unsigned rounds = few ? 1U << open.size() : max_sign_rounds;
+    for (unsigned choice = 0; choice < rounds; ++choice) {
+        for (std::size_t k = 0; k < open.size() && few; ++k)
             mode.elements[open[k]].reaction_sign = (choice >> k & 1U) != 0 ? -1.0 : 1.0;
         d.set_mode(mode, t, x);
-        if (!d.evaluate(t, x)) continue;
-        bool agrees = true;
+        if (!d.evaluate(t, x)) {
+            if (few) continue;
+            break;
+        }
+        if (std::all_of(open.begin(), open.end(), agrees)) return;
         for (const std::size_t i : open)
-            agrees = agrees && mode.elements[i].reaction_sign * d.reactions()[ix(d.elements()[i].rows.normal)] >= 0.0;
-        if (agrees) return;
+            if (!few && !agrees(i)) mode.elements[i].reaction_sign *= -1.0;
     }
+    has_reactions_ = false;
 }
 
 void Course::evaluate(double t, const double* x) {
     Dynamics& d = parts_->dynamics;
     const bool solve = has_reactions_;
+    count_work(static_cast<double>(d.size()) * d.size());
     d.evaluate_terms(t, x);
     if (solve) d.turn_slip(d.followed_mode());
     const bool solved = solve && d.evaluate(t, x);

@@ -41,7 +41,8 @@ public:
     const std::vector<double>& gaps() const { return gaps_; }  ///< one for each contact
     /// One for each element; zero if there are none.
     const std::vector<trajectory::Reaction>& reactions() const { return reactions_; }
-    /// Whether the arc has modes from which reactions follow.
+    /// Whether the arc has modes from which reactions follow: not if the signs of the reactions of constraints with
+    /// friction are not found.
     bool has_reactions() const { return has_reactions_; }
     model::Energy energy() const { return energy_; }
     const Powers& powers() const { return powers_; }

@@ -63,7 +63,7 @@ std::vector<ExtremeValues> extreme_values(const trajectory::Trajectory& motion, 
             }
     const auto refine = [&](Extreme& e, std::size_t quantity, double sign) {
         if (e.arc == no_arc || !(e.to > e.from)) return;
-        constexpr double ratio = 0.6180339887498949;
+        constexpr double ratio = 0.6180339887498949;  // (√5 − 1)/2, golden section
         double a = std::max(e.from, motion.arcs[e.arc].t_begin), b = std::min(e.to, motion.arcs[e.arc].t_end);
         const auto at = [&](double t) {
             on_step(e.arc, e.step, t);

@@ -64,9 +64,9 @@ struct ResumableMotion {
 /// before earlier->end are left out; time-stepping, whose events have no time of their own, leaves out those of steps
 /// that end there. Options::start is not used then.
 ///
-/// A resume point is made every so many arcs or steps (Thresholds), and no more once the end of the run has influenced
-/// a decision: a longer run would decide otherwise. Throws Error if the resume point does not fit the model or the
-/// method, or is damaged.
+/// Resume points are made at regular numbers of arcs or steps. No further one is made once the end of the run has
+/// influenced a decision, because a longer run may decide otherwise there. Throws Error if the resume point does not
+/// fit the model or the method, or is damaged.
 ///
 /// With `sink` the motion goes there in parts, and the result has neither events nor arcs with steps nor a recording.
 ResumableMotion simulate_resumable(const model::Mechanics& model, const Method& method, const Options& options,

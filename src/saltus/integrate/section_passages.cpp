@@ -11,8 +11,8 @@ namespace {
 /// where a bound that stays counts half (Illinois), and by bisection now and then.
 template <class Function>
 double rising_zero(const Function& s, double low, double at_low, double high, double at_high) {
-    constexpr int most = 200;
-    int side = 0;
+    constexpr int most = 200;  // evaluations; every fourth one halves the bracket
+    int side = 0;              // the bound that the last secant moved: −1 low, 1 high, 0 none yet
     for (int k = 0; k < most; ++k) {
         const double middle = 0.5 * (low + high);
         if (!(low < middle && middle < high)) break;

@@ -43,7 +43,7 @@ struct Moreau {
 };
 
 /// Penalty method: the contact force is k·penetration + d·rate, with k and d of the model's [penalty]. Contact and
-/// separation are located as events. Friction acts under the force at hand.
+/// separation are located as events. Friction is bounded by the present contact force.
 struct Penalty {
     double rtol = 1e-9, atol = 1e-12;                           ///< see EventDriven
     bool implicit = false;                                      ///< see EventDriven

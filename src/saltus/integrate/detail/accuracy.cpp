@@ -186,15 +186,19 @@ double AccuracyCheck::way_in_step(int row, const Scale& scale) const {
     return inertia > 0.0 ? scale.h * std::sqrt(2.0 * largest_kinetic_ / inertia) * square : 0.0;
 }
 
+/// Rounding errors of a velocity are relative to Σ|W_i| max|u_i|; time-stepping errs by a part of it.
+double AccuracyCheck::allowed_speed(int row, std::span<const double> W) const {
+    const model::Pattern& rows = model_.layout().rows;
+    double size = 0.0;
+    for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) size += std::abs(W[ix(k)]) * largest_speed_;
+    return std::max(bounds_.position * size + bounds_.absolute, bounds_.penetration * size);
+}
+
 double AccuracyCheck::allowed_position(int row, const Scale& scale, bool gap) const {
     const std::span<const double> W = scale.W;
     const model::Pattern& rows = model_.layout().rows;
+    if (model_.layout().velocity_constraint(row)) return allowed_speed(row, W);
     double size = 0.0, way = 0.0;
-    if (model_.layout().velocity_constraint(row)) {
-        // γ is a velocity. Its rounding errors are relative to Σ|W_i| max|u_i|; time-stepping errs by a part of it.
-        for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) size += std::abs(W[ix(k)]) * largest_speed_;
-        return std::max(bounds_.position * size + bounds_.absolute, bounds_.penetration * size);
-    }
     for (int k = rows.start[ix(row)]; k < rows.start[ix(row) + 1]; ++k) {
         const std::size_t i = ix(rows.column[ix(k)]);
         size += std::abs(W[ix(k)]) * std::max(std::abs(low_[i]), std::abs(high_[i]));

@@ -85,6 +85,8 @@ public:
     }
     double largest_energy() const { return largest_energy_; }  ///< largest |T| or |U| so far
     void see_penetration(double t, int contact, double depth);
+    /// The error of the velocity w·u of a row that the tolerances explain, in its unit, by the motion so far.
+    double allowed_speed(int row, std::span<const double> W) const;
     /// The difference δu that halving a step made: its largest component, and δu·Mδu.
     void see_step_error(double t, double largest, double squared) {
         if (largest > bounds_.absolute) steps_.see(t, std::sqrt(std::max(0.0, squared)));

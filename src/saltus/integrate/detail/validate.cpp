@@ -17,7 +17,7 @@ namespace {
 
 using trajectory::Mode;
 
-constexpr std::size_t max_complaints = 50;
+constexpr std::size_t max_complaints = 50;    // further violations are not listed
 constexpr double defect_of_nan = 1e300;       // a defect that is NaN counts as this
 constexpr double undecided_condition = 1e-9;  // a contact exists if its condition is above it; events blur the zero
 constexpr double smallest_momentum = 1e-300;  // keeps the relative defect finite for a system at rest

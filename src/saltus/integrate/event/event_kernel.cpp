@@ -28,7 +28,8 @@ namespace {
 using expr::exact_literal;
 using expr::SeriesWish;
 
-/// Kernels have arrays for so many of these. More would be slow on a device: its memory for one motion is small.
+/// Sizes of the arrays of a kernel; models with more coordinates or equations have no kernel. Larger arrays would be
+/// slow on a device: its memory for one motion is small.
 constexpr int max_coordinates = 12, max_equations = 16;
 /// Modes that are tried in one contact problem. Two contacts with friction have 36, three have 216.
 constexpr int max_modes = 1000;
@@ -116,7 +117,8 @@ double relative_tolerance(const EventDriven& method) {
 /// Events, projections and bounds are further work of a step, so that higher orders with fewer steps are faster:
 /// measured on the shipped models, 3 to 5 more orders are best. The memory of a motion grows with the order.
 int order_for(double relative) {
-    constexpr int least = 8, most = 24, orders_for_fixed_costs = 3;
+    constexpr int least = 8, most = 24;        // orders
+    constexpr int orders_for_fixed_costs = 3;  // orders beyond the optimum of [Jorba]
     return std::clamp(orders_for_fixed_costs + static_cast<int>(std::ceil(1.0 - 0.5 * std::log(relative))), least,
                       most);
 }
@@ -325,7 +327,9 @@ private:
         number("NEAR_PAINLEVE", Thresholds::near_painleve);
         number("SLOWEST_RATIO", Thresholds::slowest_ratio);
         number("RATIO_SCATTER", Thresholds::ratio_scatter);
-        number("IRREGULAR_FACTOR", Thresholds::irregular_factor);
+        number("COMPANION_FACTOR", Thresholds::companion_factor);
+        number("ASTRAY_SPEED", Thresholds::astray_speed);
+        number("RESOLVED_INTERVAL", Thresholds::resolved_interval);
         number("NEGLIGIBLE_MOTION", std::max(Thresholds::negligible_motion, method_.atol));
         number("PROJECTED", Thresholds::projected);
         number("NEARLY_PROJECTED", Thresholds::nearly_projected);

@@ -38,7 +38,7 @@ struct ScheduledEvent {
 struct EventOrder {
     RecordedMode first;                  ///< mode in which the motion begins
     std::vector<ScheduledEvent> events;  ///< one after the other
-    std::vector<double> times;           ///< of the events in the motion that the order was read from, in s
+    std::vector<double> times;           ///< times of the events in the motion that the order was read from, in s
     std::string refusal;                 ///< why events of this motion cannot happen at other times; empty if they can
 };
 
@@ -47,12 +47,13 @@ EventOrder order_of(const model::Mechanics& model, const RecordedMotion& recorde
 
 /// One stage of a scheduled motion: an event, and the arc after it.
 struct ScheduledStage {
-    double t = 0.0, t_end = 0.0;          ///< times of the event and of the end of the arc
-    std::vector<RecordedChange> changes;  ///< of the event, with the states before and after; empty without an event
-    RecordedMode mode;                    ///< of the arc
-    ShortVector<double, 8> start;         ///< state (q, u, …) at the start of the arc
-    std::vector<RecordedArc> arcs;        ///< empty if the stage has no duration
-    ShortVector<double, 8> end;           ///< (q, u, …) at the end
+    double t = 0.0, t_end = 0.0;  ///< times of the event and of the end of the arc
+    /// The changes of mode at the event, with the states before and after. Empty without an event.
+    std::vector<RecordedChange> changes;
+    RecordedMode mode;              ///< mode of the arc
+    ShortVector<double, 8> start;   ///< state (q, u, …) at the start of the arc
+    std::vector<RecordedArc> arcs;  ///< empty if the stage has no duration
+    ShortVector<double, 8> end;     ///< (q, u, …) at the end
 };
 
 /// A recorded motion as stages: one from the start, and one for each event of its order, order_of(model, recorded). The
@@ -63,17 +64,17 @@ std::vector<ScheduledStage> stages_of(RecordedMotion& recorded, const EventOrder
 struct LawMargin {
     enum class What {
         gap,      ///< of an open contact: its least value
-        force,    ///< of a closed contact or a locked clutch
+        force,    ///< force of a closed contact or a locked clutch
         slip,     ///< velocity along the direction of slip
         turn,     ///< acceleration along the direction of slip, where slip begins at zero
         reserve,  ///< of friction that sticks
         arrival,  ///< rate at which a velocity of slip or a reserve falls to zero, where that ends the stage
-        opening,  ///< the same of a force
+        opening,  ///< rate at which a force falls to zero, where that ends the stage
         clutch,   ///< velocity of a free clutch
         impulse,  ///< normal impulse of a contact that takes part in an impact
         friction,  ///< of an impact: reserve of friction that sticks, or γ_T⁺ + e_T γ_T⁻ along its direction of slip
         apart,     ///< of an impact: velocity γ_N⁺ + e_N γ_N⁻ of a contact without impulse
-        duration,  ///< of a stage
+        duration,  ///< duration of a stage
     };
     What what;
     int element = -1;  ///< number of the element; -1 for a duration

@@ -107,8 +107,8 @@ double rate_of(const Function& f, double t, double h) {
 /// The value is accurate to rounding, the time to its root.
 template <class Function>
 std::pair<double, double> minimum(const Function& f, double left, double middle, double right) {
-    constexpr double golden = 0.3819660112501051;
-    constexpr int most = 80;
+    constexpr double golden = 0.3819660112501051;  // (3 − √5)/2
+    constexpr int most = 80;                       // sections
     double value = f(middle);
     for (int k = 0; k < most && right - left > 1e-9 * (std::abs(left) + std::abs(right)); ++k) {
         const bool upper = right - middle > middle - left;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
@@ -212,7 +213,26 @@ double Watcher::hold_margin() {
     }
     const double moves = allow_reactions();
     const double tolerance = d_.coarse() ? std::max(hold_tolerance, d_.redundancy()) : hold_tolerance;
-    return tolerance * d_.acceleration_scale() - moves;
+    const double margin = tolerance * d_.acceleration_scale() - moves;
+    return margin > 0.0 ? margin + holding_reserve() * d_.acceleration_scale() : margin;
+}
+
+/// How far the best admissible reactions of a redundant mode are inside of their sets, relative to the largest force.
+/// The accelerations that they leave are zero as long as they hold, so that only this reserve shows at the samples of a
+/// step that the end of the mode comes near. 0 if it is not known.
+double Watcher::holding_reserve() {
+    constexpr std::size_t few_rows = 24;  // a cone program of more rows takes too long for each sample
+    pose_hold_problem();
+    if (hold_.problem.q.size() > few_rows) return 0.0;
+    std::vector<double> signs;
+    double largest = Thresholds::smallest_scale;
+    for (const HoldProblem::Block& block : hold_.blocks)
+        for (const int row : block.rows) {
+            signs.push_back(d_.reactions()[ix(row)]);
+            largest = std::max(largest, std::abs(signs.back()));
+        }
+    const std::optional<double> reserve = solvers::holding_reserve(hold_.problem, signs);
+    return reserve ? std::max(0.0, *reserve / largest) : 0.0;
 }
 
 double Watcher::allow_reactions() {
@@ -258,6 +278,47 @@ std::vector<Watch> Watcher::exhausted(double t, const double* x) {
     for (const Watch& w : held_)
         if (value(w) <= Thresholds::simultaneous_force * held_noise_) list.push_back(w);
     return list;
+}
+
+ModeSeries::Release Watcher::release_soon(double t, const double* x) {
+    // The accelerations grow with the time; they are large enough to tell which parts move if they are this part of the
+    // acceleration scale. Parts with less than `moving` of the largest one stay.
+    constexpr double clear = 1e-4, moving = 1e-3;
+    // The time is at most this part of max(1, |t|), in s, and begins at the square of that.
+    constexpr double longest = 1e-3, growth = 4.0;
+    ModeSeries::Release release;
+    const std::size_t n = ix(d_.size());
+    if (motion_depends_ || held_.empty() || !d_.evaluate(t, x)) return release;
+    const std::vector<double> acceleration(d_.acceleration().begin(), d_.acceleration().end());
+    std::vector<double> later(x, x + d_.state_size());
+    const double scale = std::max(1.0, std::abs(t));
+    for (double dt = longest * longest * scale; dt <= longest * scale; dt *= growth) {
+        for (std::size_t i = 0; i < n; ++i) {
+            later[i] = x[i] + dt * x[n + i];
+            later[n + i] = x[n + i] + dt * acceleration[i];
+        }
+        if (!d_.evaluate(t + dt, later.data())) return release;
+        const double moves = find_reactions();
+        if (!(moves > clear * d_.acceleration_scale())) continue;
+        for (std::size_t b = 0; b < hold_.blocks.size(); ++b) {
+            const HoldProblem::Block& block = hold_.blocks[b];
+            const double* v = solution_.v.data() + hold_.first_row(b);
+            const bool contact = d_.elements()[ix(block.element)].rows.kind == ElementKind::contact;
+            if (block.normal && contact && v[0] > moving * moves) release.opening.push_back(block.element);
+            if (block.normal) ++v;
+            for (const int k : block.parts) {
+                const int size = d_.parts()[ix(k)].size;
+                double length = 0.0;
+                for (int r = 0; r < size; ++r) length = std::hypot(length, v[r]);
+                SlipDirection direction{};
+                for (int r = 0; r < size && length > 0.0; ++r) direction[ix(r)] = v[r] / length;
+                if (length > moving * moves) release.slipping.emplace_back(k, direction);
+                v += size;
+            }
+        }
+        return release;
+    }
+    return release;
 }
 
 Watcher::Inadmissible Watcher::worst_reaction(double t, const double* x) {
@@ -359,7 +420,8 @@ void Watcher::keep_simultaneous(ValueAtFirst value_at_first) {
 }
 
 /// Zeros of a quantity between two times of the step, from its samples. Parts of very short steps may begin and end at
-/// the same rounded time: there are none.
+/// the same rounded time: there are none. For a quantity that starts at zero or below, the change since the start of
+/// the arc counts, as in `crossing`: a gap that starts deeper below zero than `leave` and sinks has no other zero.
 std::vector<ode::Root>& Watcher::roots_of(std::size_t watch, double from, double to, bool start_counts) {
     roots_.clear();
     if (!(from < to)) return roots_;
@@ -369,7 +431,8 @@ std::vector<ode::Root>& Watcher::roots_of(std::size_t watch, double from, double
     search.leave = leave_[watch];
     search.side = 1;
     search.max_evaluations = Thresholds::max_root_evaluations;
-    const auto s = [&](double t) { return sample(t)[watch]; };
+    const double lift = watches_[watch].starts_at_zero ? depth_[watch] : 0.0;
+    const auto s = [&](double t) { return sample(t)[watch] + lift; };
     const ode::RootStatus status = ode::find_roots(s, from, to, search, roots_);
     unresolved = unresolved || !ode::usable(status);
     return roots_;
@@ -714,7 +777,7 @@ double Watcher::estimate(const ModeSeries& series) {
     const auto divided = [&](std::size_t watch, std::span<const double> c) {
         return c[0] <= zero_[watch] && c.size() > 1 ? c.subspan(1) : c;
     };
-    constexpr int of_parabola = 4;
+    constexpr int of_parabola = 4;  // coefficients of a polynomial: those of a parabola, also after the division by t
     for (std::size_t k = 0; k < watches_.size(); ++k) {
         const std::span<const double> own = own_series(d_, series, watches_[k]);
         const std::size_t count =

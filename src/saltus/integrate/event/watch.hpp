@@ -125,6 +125,9 @@ public:
     bool inadmissible_distribution() const { return inadmissible_distribution_; }
     /// The forces and reserves of a redundant mode that are zero at this state, up to rounding.
     std::vector<Watch> exhausted(double t, const double* x);
+    /// How a redundant mode that ends at this state comes loose: by the accelerations of a short time later, if it held
+    /// until then. At its end they are as small as the errors of the solver. Empty if they stay small.
+    ModeSeries::Release release_soon(double t, const double* x);
     bool unresolved = false;  ///< some search was not completed: events may have been missed
     /// A redundant mode holds if no relative acceleration exceeds this part of the acceleration scale.
     double hold_tolerance = Thresholds::hold_acceleration;
@@ -167,6 +170,7 @@ private:
     void pose_hold_problem();
     double find_reactions();
     double hold_margin();
+    double holding_reserve();
     const std::vector<double>& sample(double t);
 
     Dynamics& d_;

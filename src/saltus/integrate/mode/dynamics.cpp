@@ -65,8 +65,13 @@ Dynamics::Dynamics(const model::Mechanics& model, bool compliant, double stiffne
       free_(ix(n_)) {
     needs_coefficients_ = model.layout().coefficients > 0;
     for (const ElementLayout& e : layout_.elements)
-        if (const model::Friction* const f = friction_of(model, e.rows); f != nullptr)
-            orthotropic_ = orthotropic_ || f->law == model::FrictionLaw::orthotropic;
+        if (const model::Friction* const f = friction_of(model, e.rows);
+            f != nullptr && f->law == model::FrictionLaw::orthotropic) {
+            orthotropic_ = true;
+            for (const model::Coefficient mu : f->mu)
+                shape_varies_ =
+                    shape_varies_ || (mu != model::no_coefficient && !model.layout().constant_coefficient(mu));
+        }
     mode_.sides.assign(model.jumps.size(), 1);
     update_coefficients(0.0, nullptr);
     shape_friction();
@@ -136,7 +141,7 @@ bool Dynamics::shape_friction() {
     return changed;
 }
 
-bool Dynamics::friction_keeps_shape() const { return !orthotropic_ || model_.layout().coefficients_constant; }
+bool Dynamics::friction_keeps_shape() const { return !shape_varies_; }
 
 bool Dynamics::friction_changes_shape() const {
     if (friction_keeps_shape()) return false;

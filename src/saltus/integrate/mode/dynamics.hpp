@@ -57,7 +57,7 @@ public:
     bool shape_friction();
     /// Whether shape_friction would change something, at the last evaluate_terms.
     bool friction_changes_shape() const;
-    /// Whether no state changes the shape of friction: no law is orthotropic, or all coefficients are constant.
+    /// Whether no state changes the shape of friction: all coefficients of orthotropic friction are constant.
     bool friction_keeps_shape() const;
     /// The mode in force with the directions of slip in planes as the velocities of the last evaluate_terms have them.
     /// Directions of parts with one row, and of parts that hardly move, stay.
@@ -210,7 +210,8 @@ private:
     double acceleration_scale_ = 0.0, redundancy_ = Thresholds::least_redundancy;
     bool redundant_ = false, degenerating_ = false;
     bool needs_coefficients_ = false;
-    bool orthotropic_ = false;  // some friction is
+    bool orthotropic_ = false;   // some friction is
+    bool shape_varies_ = false;  // some orthotropic friction has coefficients that vary: one of them may become zero
     bool factorised_ = false;
     bool evaluated_ = false;  // accelerations and reactions belong to the terms and to the mode in force
 };

@@ -6,6 +6,7 @@
 #include "saltus/base/index.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::integrate {
 
@@ -57,8 +58,8 @@ std::string names_of(const std::vector<int>& numbers, const std::vector<trajecto
 }
 
 std::string ambiguous_forces_text(const std::vector<int>& numbers, const std::vector<trajectory::Element>& elements) {
-    return "the forces of " + names_of(numbers, elements) +
-           " at the end are not unique: they share a load, and one admissible distribution is shown";
+    return "the forces of " + names_of(numbers, elements) + std::string(trajectory::final_forces_not_unique) +
+           ": they share a load, and one admissible distribution is shown";
 }
 
 void set_sliding(solvers::Law& law, const model::Friction& f, std::span<const double> coefficients) {

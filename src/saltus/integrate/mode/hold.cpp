@@ -153,6 +153,7 @@ void HoldProblem::collect_friction_of_constraints(const Dynamics& d, const std::
     }
 }
 
+/// Numbers the rows of the problem: block after block.
 void HoldProblem::number_rows() {
     rows_.clear();
     sizes_.clear();
@@ -164,6 +165,9 @@ void HoldProblem::number_rows() {
     }
 }
 
+/// D = A M⁻¹ F and q = A u̇_free + ζ. A column of F is the direction w of its row. If friction of the same element
+/// slips, then its force −∇σ · (normal force) is proportional to the reaction of the normal row, and the column of that
+/// row is w_N − sign · W_T ∇σ (sign: of the reaction of a constraint).
 void HoldProblem::assemble(const Dynamics& d, const SystemMode& mode, std::span<const double> free) {
     const model::Pattern& W = d.model().layout().rows;
     const auto n = ix(d.size());

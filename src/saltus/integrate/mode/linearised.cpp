@@ -6,6 +6,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
@@ -255,6 +256,7 @@ void Linearised::acceleration_row(int row, std::span<double> by_q, std::span<dou
 
 bool Linearised::prepare(double t, const double* x) {
     SALTUS_EXPECT(available());
+    count_work(std::pow(static_cast<double>(d_.size()), 3));
     if (!d_.evaluate(t, x)) return false;
     held_acceleration_.assign(d_.acceleration().begin(), d_.acceleration().end());
     held_reactions_.assign(d_.reactions().begin(), d_.reactions().end());
@@ -295,7 +297,10 @@ void Linearised::touched(int count, std::vector<char>& columns) {
             if (f.change(c) != 0.0) columns[ix(c)] = 1;
 }
 
-// With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ).
+// With C = M⁻¹F and K = A C the derivative is δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(Au̇ + ζ). It is computed in three
+// steps:
+//     a = M⁻¹ δR,   μ = K⁻¹ (A a + δ(Au̇ + ζ)),   δu̇ = a − C μ.
+// In the code `rates` is first δR, then a and δu̇; multipliers_ is μ. Each row belongs to one direction.
 void Linearised::along(const Matrix& directions, Matrix& rates) {
     rates.setZero(directions.rows(), d_.size());
     const bool known = !residual_fetched_ &&
@@ -310,7 +315,8 @@ void Linearised::along(const Matrix& directions, Matrix& rates) {
     complete_along(parts, known ? WithResidual::no : WithResidual::yes, directions, rates);
 }
 
-/// Adds R δ to `rates`, if asked to, and turns δR into δu̇.
+/// Adds the part of δR that does not follow the state (∂R · directions) to `rates`, if asked to, then the forces that
+/// follow the state, and turns δR into δu̇.
 void Linearised::complete_along(const Parts& parts, WithResidual with_residual, const Matrix& directions,
                                 Matrix& rates) {
     const auto k = directions.rows();
@@ -383,6 +389,8 @@ void Linearised::reactions_along(const Matrix& directions, Matrix& rates) {
     }
 }
 
+// The transposed map. With w = K⁻ᵀ Cᵀ y and v = M⁻¹ (y − Aᵀw)
+//     yᵀδu̇ = vᵀδR − wᵀδ(Au̇ + ζ).
 void Linearised::against(const Vector& y, Vector& gradient) {
     const int n = d_.size();
     const model::Pattern& W = d_.model().layout().rows;

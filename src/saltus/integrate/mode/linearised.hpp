@@ -14,12 +14,16 @@ namespace saltus::integrate {
 /// Exact derivatives of the accelerations and reactions of a Dynamics in its mode, with respect to t, q, u and
 /// parameters of the model. It differentiates
 ///     M u̇ = h + F λ,   A u̇ + ζ = 0
-/// where the forces of slip and of springs depend on the state. With R = h + Fλ − M u̇, C = M⁻¹F and K = A C:
-///     δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(A u̇ + ζ),   δλ = −K⁻¹ (A M⁻¹ δR + δ(A u̇ + ζ)),
-/// where δR and δ(A u̇ + ζ) are taken with u̇ and λ fixed.
+/// with F and A as in Dynamics. The forces of slip and of springs depend on the state. Let
+///     R = h + Fλ − M u̇,   C = M⁻¹F,   K = A C,
+/// and let δR and δ(A u̇ + ζ) be the changes of these expressions with u̇ and λ fixed. The changes of both equations are
+///     M δu̇ = δR + F δλ,   A δu̇ + δ(A u̇ + ζ) = 0.
+/// The first one gives δu̇ = M⁻¹ δR + C δλ. Inserted into the second one, it gives δλ, and this gives δu̇:
+///     δλ = −K⁻¹ (A M⁻¹ δR + δ(A u̇ + ζ)),   δu̇ = (I − C K⁻¹A) M⁻¹ δR − C K⁻¹ δ(A u̇ + ζ).
 class Linearised {
 public:
-    /// With respect to t, q, u and all parameters, or the given ones. Keeps a reference to the dynamics.
+    /// Derivatives with respect to t, q, u and all parameters, or with respect to t, q, u and the parameters with the
+    /// given numbers. Keeps a reference to the dynamics.
     explicit Linearised(Dynamics& dynamics);
     Linearised(Dynamics& dynamics, std::vector<int> parameters);
 
@@ -68,9 +72,10 @@ public:
     const std::vector<Following>& following() const { return following_; }
     /// After prepare: the derivatives of A u̇ + ζ by q and by u in one row, added to `by_q` and `by_u`.
     void acceleration_row(int row, std::span<double> by_q, std::span<double> by_u) const;
-    /// After available(): how many forces may follow the state in the mode of the dynamics, and how many numbers the
-    /// full matrices have that `prepare` then gathers.
+    /// After available(): the number of forces that may follow the state in the mode of the dynamics.
     std::size_t following_rows() const;
+    /// After available(): the number of entries of a full matrix (rows of the model × columns) that `prepare` fills if
+    /// there are such forces, otherwise 0. The caller can refuse a model for which this is too much memory.
     double gathered_numbers() const;
 
     /// Derivative of one function of the system as a full matrix, rows × columns; a and λ as in model::Jacobians.
@@ -94,8 +99,10 @@ public:
 private:
     /// What the forces that follow the state depend on, in the mode of the dynamics.
     struct Follows {
-        bool springs = false, slips = false, turns = false;  // turns: some slip is not along a line
-        bool varies = false;                                 // coefficients are not constant
+        bool springs = false;  // some contact is a spring
+        bool slips = false;    // some friction slips
+        bool turns = false;    // some friction slips in a plane, so that its direction can turn
+        bool varies = false;   // some coefficient (μ, a radius) is not constant
         bool any() const { return springs || turns || (slips && varies); }
     };
     Follows follows() const;

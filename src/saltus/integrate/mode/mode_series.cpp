@@ -17,8 +17,9 @@ namespace {
 
 using trajectory::ElementKind;
 
-/// How many modes are remembered with their equations. These take some kilobytes per coordinate. A motion with more
-/// modes makes some of them again.
+/// The number of modes whose equations are kept: kept_coordinates divided by the number of coordinates, from 1 to
+/// `most`. The equations of a mode take some kilobytes per coordinate. In a motion with more modes some of them are
+/// made again.
 std::size_t max_kept_modes(int coordinates) {
     constexpr int kept_coordinates = 4000, most = 64;
     return ix(std::clamp(kept_coordinates / std::max(1, coordinates), 1, most));

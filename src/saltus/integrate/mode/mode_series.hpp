@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <span>
@@ -128,7 +129,7 @@ public:
     int spring_force(int element, double* c) const;
     /// The friction coefficient up to which a part sticks, along its axis 0 or 1; as spring_force.
     int friction_coefficient(int part, int axis, double* c) const;
-    Coefficients condition(int element) const;  ///< of a contact that has one
+    Coefficients condition(int element) const;  ///< the condition of a contact that has one
     Coefficients trigger(int jump) const;       ///< `when` of a jump of the model
 
     // --- switching functions of expressions ---
@@ -143,7 +144,7 @@ private:
     int order_of_work(int last, double h) const;
     struct SlipPart {
         int part, element;
-        int equation;          // of the normal whose reaction it scales with; -1 if the load is known
+        int equation;          // number of the equation of the normal force that is its load; -1 if the load is known
         bool constant;         // ∇σ does not change
         const double* mu[2];   // series
         const double* radius;  // null, or the factor of μ for drilling and rolling
@@ -184,7 +185,7 @@ private:
         int motion_degree = 0;         // SeriesEquations::motion_degree
         bool slips_in_a_plane = false;
         bool linear = false;              // all terms are linear in q and u
-        std::vector<Entry> entries;       // of all rows
+        std::vector<Entry> entries;       // entries of all rows
         std::vector<Row> forces, moving;  // the rows force_rows and moving_rows
         std::vector<MassEntry> mass;
     };
@@ -226,8 +227,10 @@ private:
         int part = -1;  // slips along `direction`
         SlipDirection direction{};
     };
+    ReactionMargin normal_load(int element) const;
     std::vector<LawMargin> law_margins() const;
-    void add_friction_margins(int part, const ReactionMargin& load, std::vector<LawMargin>& margins) const;
+    bool add_tangents(double limit, std::vector<LawMargin>& margins) const;
+    LawMargin tangent(int part, const std::array<double, 2>& direction) const;
     double friction_coefficient(int part, int axis, int order) const;
     double spring_force(int element, int order) const;
     int equation_of(int row) const;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
@@ -138,29 +140,48 @@ bool ModeSeries::solve_multipliers(int k) {
 
 /// Distributes the multipliers of order 0 so that they are well inside the sets of the laws. False if that is
 /// impossible.
+///
+/// The sets of friction in a plane are curved. Each is replaced by the half-planes of some tangents. Where the best
+/// distribution for these half-planes leaves a set, its tangent there is added, and the linear program is solved again
+/// (cutting planes). The margins of the half-planes are never below those of the sets, so that they become exact.
 bool ModeSeries::centre_reactions() {
     double scale = force_scale_;
     for (const double lambda : multiplier_) scale = std::max(scale, std::abs(lambda));
-    const std::vector<LawMargin> margins = law_margins();
+    std::vector<LawMargin> margins = law_margins();
+    add_tangents(infinity, margins);
     std::vector<ReactionMargin> conditions;
-    for (const LawMargin& m : margins) conditions.push_back(m.margin);
-    const RedundantReactions::Centre centre =
-        reactions_.centre(conditions, Thresholds::comfortable_margin * scale, multiplier_);
+    RedundantReactions::Centre centre{};
+    for (int round = 0; round < Thresholds::max_tangent_rounds; ++round) {
+        for (std::size_t j = conditions.size(); j < margins.size(); ++j) conditions.push_back(margins[j].margin);
+        centre = reactions_.centre(conditions, Thresholds::comfortable_margin * scale, multiplier_);
+        if (!add_tangents(centre.margin - Thresholds::tangent_error * scale, margins)) break;
+    }
     release_ = {};
+    if (margins.size() > conditions.size()) {  // the rounds have ended before the margins were exact
+        for (std::size_t j = conditions.size(); j < margins.size(); ++j)
+            centre.margin = std::min(centre.margin, margins[j].margin.value(multiplier_));
+        return centre.margin > Thresholds::least_margin * scale;
+    }
     if (centre.margin > Thresholds::least_margin * scale) return true;
+    std::map<int, std::array<double, 2>> slips;  // of parts; two tangents of one set may share its place
     for (std::size_t j = 0; j < centre.weights.size(); ++j) {
-        if (!(centre.weights[j] > Thresholds::least_weight)) continue;
+        const double weight = centre.weights[j];
+        if (!(weight > Thresholds::least_weight)) continue;
         const LawMargin& m = margins[j];
-        // A polygon stands for the set of a part with two rows: it is used up too early, and in another direction.
-        const bool polygon = m.part >= 0 && d_.parts()[ix(m.part)].size > 1;
-        if (polygon) {
+        if (m.part < 0) {
+            release_.opening.push_back(m.element);
+            continue;
+        }
+        std::array<double, 2>& sum = slips[m.part];
+        for (int r = 0; r < 2; ++r) sum[ix(r)] += weight * m.direction[ix(r)];
+    }
+    for (const auto& [part, sum] : slips) {
+        const double length = std::hypot(sum[0], sum[1]);
+        if (!(length > 0.0)) {  // a set without a tangent: friction that has become zero
             release_ = {};
             return false;
         }
-        if (m.part >= 0)
-            release_.slipping.emplace_back(m.part, m.direction);
-        else
-            release_.opening.push_back(m.element);
+        release_.slipping.emplace_back(part, SlipDirection{sum[0] / length, sum[1] / length, 0.0});
     }
     return false;
 }
@@ -170,52 +191,82 @@ int ModeSeries::equation_of(int row) const {
     return found == p_->rows.end() ? -1 : static_cast<int>(found - p_->rows.begin());
 }
 
-/// How far the multipliers are inside the sets of their laws, at order 0. Disks and ellipses are replaced by polygons
-/// inside them.
+/// The normal force of an element that is active, as a function of the multipliers.
+ReactionMargin ModeSeries::normal_load(int element) const {
+    const ElementRows& rows = d_.elements()[ix(element)].rows;
+    ReactionMargin load;
+    if (const int l = load_of(element); l >= 0) {
+        load.offset = series(load_, l)[0];
+        return load;
+    }
+    const int equation = equation_of(rows.normal);
+    const bool pulls = rows.kind == ElementKind::constraint && multiplier_[ix(equation)] < 0.0;
+    load.terms.emplace_back(equation, pulls ? -1.0 : 1.0);
+    return load;
+}
+
+/// The conditions of the laws on the multipliers of order 0 that are linear: normal forces, and friction of one row.
 std::vector<ModeSeries::LawMargin> ModeSeries::law_margins() const {
     std::vector<LawMargin> margins;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
         const ElementLayout& e = d_.elements()[i];
         const int element = static_cast<int>(i);
         if (!d_.mode().elements[i].active) continue;
-        ReactionMargin load;  // the normal force
-        if (const int l = load_of(element); l >= 0) {
-            load.offset = series(load_, l)[0];
-        } else {
-            const int equation = equation_of(e.rows.normal);
-            const bool constraint = e.rows.kind == ElementKind::constraint;
-            load.terms.emplace_back(equation, constraint && multiplier_[ix(equation)] < 0.0 ? -1.0 : 1.0);
-            if (!constraint) margins.push_back({load, element});
+        const bool unilateral = load_of(element) < 0 && e.rows.kind != ElementKind::constraint;
+        if (unilateral) margins.push_back({normal_load(element), element});
+        for (const int p : e.part_numbers()) {
+            if (d_.mode().parts[ix(p)].slips || d_.parts()[ix(p)].frictionless() || d_.parts()[ix(p)].size > 1)
+                continue;
+            for (const double sign : {1.0, -1.0}) margins.push_back(tangent(p, {sign, 0.0}));
         }
-        for (const int p : e.part_numbers())
-            if (!d_.mode().parts[ix(p)].slips && !d_.parts()[ix(p)].frictionless())
-                add_friction_margins(p, load, margins);
     }
     return margins;
 }
 
-/// The margins of a sticking part. With the semi-axes a_i of its set for the load 1, they are
-///     cos(π/n) N − Σ_i d_i λ_i/a_i >= 0   for n directions d,   times the smallest a_i;
-/// for one row, N − |λ|/a >= 0.
-void ModeSeries::add_friction_margins(int number, const ReactionMargin& load, std::vector<LawMargin>& margins) const {
-    constexpr int directions_in_plane = 16;
-    constexpr double pi = 3.14159265358979323846;
+/// Adds the tangents of the sets of sticking parts with two rows in the direction of their forces, if their margin is
+/// below a limit. Returns whether there are any.
+bool ModeSeries::add_tangents(double limit, std::vector<LawMargin>& margins) const {
+    const std::size_t before = margins.size();
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        if (!d_.mode().elements[i].active) continue;
+        for (const int p : d_.elements()[i].part_numbers()) {
+            const FrictionPart& part = d_.parts()[ix(p)];
+            if (d_.mode().parts[ix(p)].slips || part.frictionless() || part.size == 1) continue;
+            double force[2], length = 0.0;
+            for (int r = 0; r < 2; ++r) {
+                const double axis = friction_coefficient(p, r, 0);
+                force[r] = axis > 0.0 ? multiplier_[ix(equation_of(part.row + r))] / axis : 1.0;
+                length = std::hypot(length, force[r]);
+            }
+            if (!(length > 0.0)) force[0] = length = 1.0;
+            LawMargin added = tangent(p, {force[0] / length, force[1] / length});
+            if (added.margin.value(multiplier_) < limit) margins.push_back(std::move(added));
+        }
+    }
+    return margins.size() > before;
+}
+
+/// The margin of a sticking part for one tangent of its set. With the semi-axes a_i of the set for the normal force 1,
+/// λ is in the set if
+///     N − d·(λ_i/a_i) >= 0   for all unit vectors d.
+/// The margin is this number times the smallest a_i. Where it is zero for the direction d = (λ_i/a_i)/|λ_i/a_i|, slip
+/// that this friction opposes has the velocities γ_i ∝ −d_i/a_i, along the outer normal of the set at −λ.
+ModeSeries::LawMargin ModeSeries::tangent(int number, const std::array<double, 2>& d) const {
     const FrictionPart& part = d_.parts()[ix(number)];
     const double axes[2] = {friction_coefficient(number, 0, 0), friction_coefficient(number, 1, 0)};
     const double smallest = part.size == 1 ? axes[0] : std::min(axes[0], axes[1]);
-    const int directions = part.size == 1 ? 2 : directions_in_plane;
-    const double inside = part.size == 1 ? 1.0 : std::cos(pi / directions_in_plane);
-    for (int k = 0; k < directions; ++k) {
-        const double angle = 2.0 * pi * k / directions;
-        const double direction[2] = {part.size == 1 ? 1.0 - 2.0 * k : std::cos(angle), std::sin(angle)};
-        ReactionMargin margin;
-        margin.offset = smallest * inside * load.offset;
-        for (const auto& [equation, factor] : load.terms)
-            margin.terms.emplace_back(equation, smallest * inside * factor);
-        for (int r = 0; r < part.size && smallest > 0.0; ++r)
-            margin.terms.emplace_back(equation_of(part.row + r), -direction[r] * smallest / axes[r]);
-        margins.push_back({std::move(margin), part.element, number, {-direction[0], -direction[1], 0.0}});
+    const ReactionMargin load = normal_load(part.element);
+    LawMargin out{{}, part.element, number};
+    out.margin.offset = smallest * load.offset;
+    for (const auto& [equation, factor] : load.terms) out.margin.terms.emplace_back(equation, smallest * factor);
+    double length = 0.0;
+    for (int r = 0; r < part.size && smallest > 0.0; ++r) {
+        out.margin.terms.emplace_back(equation_of(part.row + r), -d[ix(r)] * smallest / axes[r]);
+        out.direction[ix(r)] = -d[ix(r)] * smallest / axes[r];
+        length = std::hypot(length, out.direction[ix(r)]);
     }
+    for (int r = 0; r < part.size && length > 0.0; ++r) out.direction[ix(r)] /= length;
+    return out;
 }
 
 /// The step on which redundant equations contradict each other by no more than rounding errors.

@@ -33,20 +33,24 @@ struct Approximation {
 
 }  // namespace
 
-/// Products of approximations, truncated to the order N − 1.
+/// Errors of products of approximations, where the product is truncated to the order N − 1. All bounds hold on
+/// 0 <= τ <= h.
 class ModeSeries::ProductErrors {
 public:
     ProductErrors(const double* power, int N) : power_(power), last_(N - 1) {}
 
+    /// An upper bound of |c(τ)|.
     double total(const double* c) { return std::abs(c[0]) + term_sizes(c, last_, power_, size_); }
+    /// A lower bound of |c(τ)|.
     double least(const double* c) { return least_size(c, last_, power_, term_sizes(c, last_, power_, size_)); }
-    /// What the truncation of a b drops.
+    /// An upper bound of the terms of a(τ) b(τ) beyond the order N − 1, which the truncation drops.
     double tail(const double* a, const double* b) {
         term_sizes(a, last_, power_, size_);
         term_sums(b, last_, power_, sum_);
         return product_tail(size_, last_, sum_, last_, last_);
     }
-    /// The error of the truncated product of the polynomials as an approximation of the product of the quantities.
+    /// An upper bound of |x y − truncated a b| for quantities x, y with |x − a| <= e_a, |y − b| <= e_b:
+    ///     x y − a b = a (y − b) + b (x − a) + (x − a)(y − b), and the truncation adds the tail of a b.
     double product(const Approximation& a, const Approximation& b) {
         const double dropped = tail(a.c, b.c);
         if (a.error == 0.0 && b.error == 0.0) return dropped;
@@ -59,14 +63,16 @@ private:
     double size_[stride], sum_[stride];
 };
 
-/// The error of the series of a coefficient of the model, which is used up to the order N − 1.
+/// The error of the series of a coefficient of the model, of which the orders up to N − 1 are used: its term of order
+/// N, and its remainder.
 double ModeSeries::coefficient_error(model::Coefficient c) const {
     if (c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0) return 0.0;
     return std::abs(equations_->coefficients[ix(c)][known_orders_]) * power_[ix(known_orders_)] +
            left_->coefficients[ix(c)];
 }
 
-/// The remainder of the series of a row's velocity γ = w·u + χ beyond the order N.
+/// The remainder of the series of a row's velocity γ = w·u + χ beyond the order N: that of χ, the tails of the products
+/// w_i u_i, and the remainders of w_i times the bounds of |u_i|.
 double ModeSeries::velocity_error(int row) const {
     const model::Pattern& W = d_.model().layout().rows;
     const int N = known_orders_;
@@ -98,8 +104,11 @@ double ModeSeries::load_error(const KnownLoad& known, ProductErrors& products) c
            part(contact.penalty_d, gamma, velocity_error(rows.normal));
 }
 
-/// The error of ∇σ of a slipping part. One row: ±μ. Two rows, with w_i = a_i γ_i or γ_i, ν = |w| and the direction d_i
-/// = w_i/ν, as slip_gradients computes them:
+/// The error of ∇σ of a slipping part. σ(γ_T) is the support function of the friction set for the load 1, and the
+/// friction force is −∇σ times the load. With one row ∇σ = ±μ, so the error is that of μ. With two rows
+///     ellipse with the semi-axes a_i:  w_i = a_i γ_i,          disk:  w_i = γ_i, a_i = μ,
+///     ∇σ_i = a_i d_i,  d_i = w_i/ν,  ν = |w|.
+/// The series of ν and d_i, as slip_gradients computes them, satisfy
 ///     ν² = w_0² + w_1² up to tails D,  so that  |ν − |w|| <= e_ν = D/min ν + the errors of w;
 ///     d_i ν = w_i up to a tail t_i,     so that  the error of d_i is (error of w_i + t_i + |d_i| e_ν)/(min ν − e_ν).
 void ModeSeries::gradient_errors(std::size_t number, double h, ProductErrors& products, double* error) {
@@ -227,14 +236,16 @@ struct Largest {
 
 }  // namespace
 
-/// The bounds of bound_residuals for a step of length h, in units of the tolerances: the largest of all.
+/// The largest of the bounds of bound_residuals for a step of length h, each divided by what the tolerances allow. At
+/// most 1 means that the step satisfies all equations within the tolerances.
 double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances) const {
     const model::Pattern& M = d_.model().layout().mass;
     Largest worst;
     const auto velocity_tolerance = [&](int i) {
         return tolerances.absolute + tolerances.relative * std::abs(equations_->u[ix(i)][0]);
     };
-    // A residual force r during a step h changes the velocity by about h r/M_ii.
+    // A residual force r during a step h changes the velocity by about h r/M_ii. A residual r of the equation of a row,
+    // an acceleration, changes its velocity w·u by about h r; w·u may change by Σ |w_i| tolerance of u_i.
     for (int i = 0; i < d_.size(); ++i) {
         const double mass = std::abs(mass_values_[ix(M.start[ix(i) + 1] - 1)]);  // the diagonal ends its row
         worst.take(force_residual_[ix(i)] * h / (mass * velocity_tolerance(i)));
@@ -267,8 +278,8 @@ double ModeSeries::residual_quotient(double h, const ode::Tolerances& tolerances
 
 ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& tolerances) {
     if (!bound_residuals(h)) {
-        // On the step step_length the largest of the last three terms, that of order N − 2, is as large as the
-        // tolerance.
+        // Without bounds the last terms of the series are the estimate. On a step of the length step_length the largest
+        // of the last three terms, that of order N − 2, is as large as the tolerance. It grows like h^(N−2).
         return {std::pow(h / step_length(tolerances, order_), order_ - 2), false};
     }
     Largest worst;
@@ -280,7 +291,8 @@ ModeSeries::StepError ModeSeries::step_error(double h, const ode::Tolerances& to
     if (!p_->force_rows.empty())
         for (int i = 0; i < d_.size(); ++i) worst.take(force_residual_[ix(i)] / force);
     for (std::size_t k = 0; k < p_->rows.size(); ++k) worst.take(row_residual_[k] / acceleration);
-    // q has the degree N, so that q̇ lacks the last term of u. The work has last terms as the velocities.
+    // q has the degree N, so that q̇ lacks the term u_N τ^N. Integrated over the step, this is u_N h^(N+1)/(N + 1). The
+    // last term of the work is compared with the tolerance of an energy.
     const double last = power_[ix(order_)];
     for (int i = 0; i < d_.size(); ++i) {
         const double *const q = equations_->q[ix(i)], *const u = equations_->u[ix(i)];

@@ -12,6 +12,7 @@ namespace saltus::integrate {
 
 namespace {
 
+/// min_j margin_j(λ); +∞ without margins.
 double least_margin(std::span<const ReactionMargin> margins, std::span<const double> lambda) {
     double least = std::numeric_limits<double>::infinity();
     for (const ReactionMargin& m : margins) least = std::min(least, m.value(lambda));
@@ -34,9 +35,11 @@ double RedundantReactions::solve(std::span<const double> right, std::span<double
     return (K_ * x - r).cwiseAbs().maxCoeff();
 }
 
-// The unknowns are z in the null space, the least margin s, and one slack w_j >= 0 for each margin:
-//     max s   with   margin_j(λ + N z) − s − w_j = 0,   |z_k| <= reach,   s <= comfortable.
-// The bounds keep the reactions near those of least norm where the margins can grow without bound.
+// With N = I − K⁺K, λ + N z has the same motion for every z. The unknowns of the linear program are z, the least margin
+// s, and one slack w_j >= 0 for each margin:
+//     max s   with   margin_j(λ + N z) − s − w_j = 0,   |z_k| <= reach · largest,   s <= comfortable,
+// where `largest` is the largest |λ_k|, or `comfortable` if this is larger. Some margins can grow without bound, for
+// example if two contacts press against each other. The bounds on z and s then keep the reactions finite.
 RedundantReactions::Centre RedundantReactions::centre(std::span<const ReactionMargin> margins, double comfortable,
                                                       std::span<double> lambda) const {
     const double now = least_margin(margins, lambda);
@@ -44,7 +47,9 @@ RedundantReactions::Centre RedundantReactions::centre(std::span<const ReactionMa
     const Eigen::Index m = K_.rows(), rows = static_cast<Eigen::Index>(margins.size()), s = m;
     double largest = comfortable;
     for (const double value : lambda) largest = std::max(largest, std::abs(value));
-    constexpr double reach = 100.0;  // of the reactions of least norm
+    // The largest |z_k| in units of `largest`. If it is too small, then a possible distribution of reactions with
+    // positive margins may be missed; if it is too large, then rounding of N z disturbs the reactions.
+    constexpr double reach = 100.0;
     solvers::LinearProgram program;
     program.A = Matrix::Zero(rows, m + 1 + rows);
     program.b.resize(rows);

@@ -93,9 +93,9 @@ struct Thresholds {
     /// small: drift is taken for corners. Too large: small corners are passed without an impact, and the projection
     /// takes the energy γ²/2 out of the motion.
     static constexpr double corner_speed = 1e-8;
-    /// The run fails after so many corners within slow_advance · (duration of the run): a body rests in a corner that
-    /// one formula describes, and each of its sides pushes it to the other. Too small: quick motions over many corners
-    /// fail. Too large: time is lost.
+    /// The run fails after this number of corners within slow_advance · (duration of the run): a body rests in a corner
+    /// that one formula describes, and each of its sides pushes it to the other. Too small: quick motions over many
+    /// corners fail. Too large: time is lost.
     static constexpr int max_corners = 200;
 
     // --- stick or slip (stick_slip.cpp) ---
@@ -112,6 +112,10 @@ struct Thresholds {
     /// a contact moves with the body, so that γ̇_N is zero up to rounding. Too small: contacts that touch without a
     /// force open and close again. Too large: slow lift-offs begin late, when the force event finds them.
     static constexpr double stay_acceleration = 1e-11;
+    /// It stays closed, too, if γ̇_N <= acceleration_rounding · (largest free acceleration of a coordinate), in the unit
+    /// of u̇: bodies that fall together. Too small: their contacts open and close again at one time. Too large: slow
+    /// lift-offs begin late.
+    static constexpr double acceleration_rounding = 16.0 * epsilon;
     /// If the component of slip in a plane along its old direction is zero, then slip has come to rest if |γ_T| <
     /// rest_speed, in m/s. Otherwise slip has only turned by a right angle. The component is known to rounding, but the
     /// component across it may be an error of the integration. Too small: slip at rest continues in a direction of
@@ -259,6 +263,12 @@ struct Thresholds {
     /// group of contacts comes loose. The value is above the errors of the linear program. Too small: rounding errors
     /// hide the release. Too large: the release is found early.
     static constexpr double least_margin = 1e-12;
+    /// The curved sets of friction in a plane are replaced by tangents until the least margin is known to tangent_error
+    /// · force scale, at most max_tangent_rounds times. Each round solves a linear program and takes the error to about
+    /// its square. Too small an error: rounding errors of the linear program ask for more tangents. Too large: forces
+    /// that are slightly outside of their sets hold the group.
+    static constexpr double tangent_error = 1e-13;
+    static constexpr int max_tangent_rounds = 40;
     /// Times that the accelerations of a redundant mode are corrected by what is left of its equations: n <=
     /// refinements. Each one removes all but a rounding error. Too small: bodies at rest creep on long steps. Too
     /// large: no effect.
@@ -280,12 +290,14 @@ struct Thresholds {
 
     // --- a run that does not advance (EventRun::integrate, EventRun::limit_changes_at_one_time) ---
 
-    /// The run fails if changes of mode at one time > max_changes_at_one_time. Too small: long sequences of impacts at
-    /// one time, as in a row of balls, fail. Too large: a cycle of modes costs much time before the run fails.
+    /// The run fails if changes of mode at one time > max_changes_at_one_time. A change with an impact counts
+    /// 1/impacts_per_change: rows of balls collide hundreds of times within 1e-16 s, and come to rest. Too small: long
+    /// sequences of impacts at one time fail. Too large: a cycle of modes costs much time before the run fails.
     static constexpr int max_changes_at_one_time = 100;
-    /// After each so many changes at one time, the angle of dependent equations grows (coarsen). It is a fraction of
-    /// max_changes_at_one_time, so that several sizes are tried. Too small: regular sequences of impacts make the
-    /// equations coarse. Too large: the run fails before the angle is large enough.
+    static constexpr int impacts_per_change = 10;
+    /// Each time this number of further changes has happened at one time, the angle of dependent equations grows
+    /// (coarsen). It is a fraction of max_changes_at_one_time, so that several angles are tried. Too small: regular
+    /// sequences of impacts make the equations coarse. Too large: the run fails before the angle is large enough.
     static constexpr int changes_until_coarser = 20;
     /// A step is tiny if its length < tiny_step · (longest step of the arc). Too small: an integrator that stalls is
     /// not noticed. Too large: steps near a fast but regular event count as stalled.
@@ -334,24 +346,44 @@ struct Thresholds {
     /// R → 1. Too small: accumulations with restitution near 1 are not recognised. Too large: rounding errors of R make
     /// a wrong limit.
     static constexpr double slowest_ratio = 0.999;
-    /// Number of impacts over which a sequence without a regular cycle is judged. Too small: a pause in an irregular
-    /// motion counts as its end. Too large: the run computes many impacts of no size.
+    /// Number of impacts over which a sequence without a regular cycle is judged, an even number: the duration of the
+    /// last half is compared with that of the half before. Too small: a pause in an irregular motion counts as its end.
+    /// Too large: the run computes many impacts of no size.
     static constexpr int irregular_impacts = 20;
-    /// An irregular sequence ends now if (largest speed) · (duration of the last irregular_impacts impacts) <=
-    /// irregular_factor · negligible motion. The same bound holds for other contacts that come to rest with it. It is
-    /// above 1, because the sum of the motion still to come is not known. Too small: the run computes many impacts of
-    /// no size. Too large: visible motion is cut off.
-    static constexpr double irregular_factor = 100.0;
+    /// An irregular sequence that does not shrink (its ratio is above slowest_ratio) ends if (largest speed) ·
+    /// (duration of the last irregular_impacts impacts) <= unending_motion · negligible motion. The run is then
+    /// `inaccurate`. It is below 1, because a sequence that shrinks slowly seems to grow at times. A sequence that
+    /// grows (ratio > 1/slowest_ratio) is followed. Too small: slow sequences take long. Too large: sequences that have
+    /// a limit are said to have none.
+    static constexpr double unending_motion = 0.1;
+    /// A sequence ends, whether it shrinks or not, if that product <= rounding_motion · negligible motion, which is the
+    /// size of rounding errors of gaps. Too small: a run computes rounding errors without end. Too large: sequences
+    /// that do not end are said to end.
+    static constexpr double rounding_motion = 1e-3;
+    /// An interval between impacts is known if it is >= resolved_interval · epsilon · |t|, in s. Too small: intervals
+    /// of one or two units in the last place agree by chance. Too large: accumulations late in a long run are found
+    /// late.
+    static constexpr double resolved_interval = 16.0;
+    /// If something else happens before the limit of an accumulation then its impacts are computed further, unless the
+    /// motion that they still make is <= least_motion · negligible motion. The next bounce is then up to fifty times
+    /// lower, which is near the rounding error of gaps (position_leave). Too small: rounding errors decide about
+    /// impacts. Too large: contacts are at rest already when another one strikes.
+    static constexpr double least_motion = 0.1;
+    /// Another contact comes to rest with an accumulation if (its last speed) · (time since its last impact or to the
+    /// limit) <= companion_factor · negligible motion. It is above 1, because contacts of one cycle strike at different
+    /// speeds. Too small: contacts of one body come to rest one after the other. Too large: visible motion is cut off.
+    static constexpr double companion_factor = 100.0;
     /// The run fails if max_quiet_changes changes of mode without an impact follow within quiet_change_span · (duration
     /// of the run): at that rate it would have 1e8 events, as many as are allowed by default. Too small or too large:
     /// fast motions fail, or time is lost.
     static constexpr int max_quiet_changes = 1000;
     static constexpr double quiet_change_span = 1e-5;
-    /// The run fails after so many irregular sequences within slow_advance · (duration of the run). Too small: many
-    /// bodies that come to rest one after the other make the run fail. Too large: time is lost.
+    /// The run fails after this number of irregular sequences within slow_advance · (duration of the run). Too small:
+    /// many bodies that come to rest one after the other make the run fail. Too large: time is lost.
     static constexpr int max_irregular_limits = 50;
-    /// Another contact comes to rest with it only if more than so many of its impacts are remembered. Too small: a
-    /// contact that struck by chance is held. Too large: contacts of one body come to rest one after the other.
+    /// At the limit of an accumulation, another contact comes to rest with the accumulating one only if more than this
+    /// number of its impacts are remembered. Too small: a contact that struck by chance is held. Too large: contacts of
+    /// one body come to rest one after the other.
     static constexpr std::size_t companion_impacts = 3;
     /// Motion below max(negligible_motion, atol) · (1 + largest |q_i|), in the unit of the coordinates, is not
     /// resolved. The value is the default of atol. Too small: the run computes impacts below rounding. Too large:

@@ -31,17 +31,20 @@ void Accumulation::clear() {
 }
 
 Accumulation::Limit Accumulation::limit_at(double limit, double t, double span, int element, double negligible) const {
-    Limit found{limit, sequences_[ix(element)].count, {}};
+    Limit found;
+    found.t = limit;
+    found.impacts = sequences_[ix(element)].count;
     for (std::size_t e = 0; e < sequences_.size(); ++e) {
         const std::vector<Impact>& other = sequences_[e].recent;
         const bool faint = other.size() > Thresholds::companion_impacts && t - other.back().t <= span &&
-                           other.back().speed * std::max(span, limit - t) <= Thresholds::irregular_factor * negligible;
+                           other.back().speed * std::max(span, limit - t) <= Thresholds::companion_factor * negligible;
         if (static_cast<int>(e) == element || faint) found.elements.push_back(static_cast<int>(e));
     }
     return found;
 }
 
-std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, double speed, double negligible) {
+std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, double speed,
+                                                        const Negligible& negligible) {
     Sequence& own = sequences_[ix(element)];
     if (!(speed > 0.0)) {
         own.recent.clear();
@@ -63,25 +66,59 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, d
         if (r0 > Thresholds::slowest_ratio || std::abs(r0 - r1) > Thresholds::ratio_scatter * r0 ||
             std::abs(r1 - r2) > Thresholds::ratio_scatter * r1)
             continue;
+        // Intervals of a few units in the last place of t agree by chance.
+        if (s0 < Thresholds::resolved_interval * epsilon * std::abs(t)) continue;
         regular = true;
         // The upper end of the uncertain limit: before the true one infinitely many impacts would follow.
-        const double remaining = s0 * r0 / (1.0 - r0) + rounding_of_limit(t, r0);
+        const double rounding = rounding_of_limit(t, r0);
+        const double remaining = s0 * r0 / (1.0 - r0) + rounding;
         double fastest = 0.0;
         for (int k = 0; k < p; ++k) fastest = std::max(fastest, at(k).speed);
-        if (fastest * remaining <= negligible) return limit_at(t + remaining, t, s0, element, negligible);
+        if (fastest * remaining > negligible.motion) continue;
+        Limit limit = limit_at(t + remaining, t, s0, element, negligible.motion);
+        limit.at_resolution =
+            rounding > 0.5 * remaining || fastest * remaining <= Thresholds::least_motion * negligible.motion;
+        return limit;
     }
-    constexpr int impacts = Thresholds::irregular_impacts;
-    if (n > impacts && !regular) {
-        double fastest = 0.0;
-        for (int k = 0; k < impacts; ++k) fastest = std::max(fastest, at(k).speed);
-        const double duration = t - at(impacts).t;
-        if (fastest * duration <= Thresholds::irregular_factor * negligible) {
-            Limit limit = limit_at(t, t, duration, element, negligible);
-            limit.irregular = true;
-            return limit;
-        }
+    return regular ? std::nullopt : irregular_limit(t, element, negligible);
+}
+
+/// The limit of a sequence without a cycle. The two halves of the last irregular_impacts intervals have the durations D
+/// (the last ones) and D', and R = D/D' stands for the factor that a regular sequence would have over so many impacts.
+/// If D is a few units in the last place of t then R is not known, and the speeds alone decide.
+std::optional<Accumulation::Limit> Accumulation::irregular_limit(double t, int element,
+                                                                 const Negligible& negligible) const {
+    const std::vector<Impact>& recent = sequences_[ix(element)].recent;
+    constexpr int impacts = Thresholds::irregular_impacts, half = impacts / 2;
+    const auto n = static_cast<int>(recent.size());
+    if (n <= impacts) return {};
+    const auto at = [&](int back) -> const Impact& { return recent[ix(n - 1 - back)]; };
+    double fastest = 0.0;
+    for (int k = 0; k < half; ++k) fastest = std::max(fastest, at(k).speed);
+    const double last = t - at(half).t, before = at(half).t - at(impacts).t;
+    const double least = half * Thresholds::resolved_interval * epsilon * std::abs(t);
+    if (fastest > std::max(negligible.speed, negligible.acceleration * std::max(last, least))) return {};
+    const auto ends = [&](double limit_time, Limit::Kind kind, double motion) {
+        Limit limit = limit_at(limit_time, t, last + before, element, negligible.motion);
+        limit.kind = kind;
+        limit.motion = motion;
+        limit.speed = fastest;
+        limit.at_resolution = motion <= Thresholds::least_motion * negligible.motion;
+        return limit;
+    };
+    const double motion = fastest * (last + before), ratio = last / before;
+    const bool resolved = last > least && before > least;
+    if (!resolved && motion <= negligible.motion) return ends(t, Limit::Kind::estimated, motion);
+    if (!resolved) return {};
+    if (ratio <= Thresholds::slowest_ratio) {
+        const double remaining = last * ratio / (1.0 - ratio);
+        if (!(fastest * remaining <= negligible.motion)) return {};
+        return ends(t + remaining, Limit::Kind::estimated, fastest * remaining);
     }
-    return {};
+    if (motion <= Thresholds::rounding_motion * negligible.motion) return ends(t, Limit::Kind::estimated, motion);
+    const bool grows = ratio * Thresholds::slowest_ratio > 1.0;  // it will be large enough to be followed
+    if (grows || motion > Thresholds::unending_motion * negligible.motion) return {};
+    return ends(t, Limit::Kind::unending, motion);
 }
 
 }  // namespace saltus::integrate

@@ -16,12 +16,26 @@ namespace saltus::integrate {
 class Accumulation {
 public:
     struct Limit {
-        double t;                   ///< t_∞, in s
-        int impacts;                ///< seen since the sequence began
+        double t = 0.0;             ///< t_∞, in s
+        int impacts = 0;            ///< seen since the sequence began
         std::vector<int> elements;  ///< contacts that come to rest then
-        /// The intervals do not shrink by a constant factor: t is no limit of the sequence, only the time from which
-        /// its motion is negligible.
-        bool irregular = false;
+        enum class Kind {
+            regular,    ///< the intervals shrink by a constant factor: t is the limit up to rounding errors
+            estimated,  ///< they shrink, but not by a constant factor: t is uncertain by about t minus the last impact
+            /// They do not shrink. The motion is below the resolution of the run, but it does not end: t is no limit.
+            unending,
+        };
+        Kind kind = Kind::regular;
+        double motion = 0.0;         ///< estimate of the way that is left out, in m; 0: regular
+        double speed = 0.0;          ///< the largest speed after one of the last impacts, in m/s; 0: regular
+        bool at_resolution = false;  ///< further impacts could not be told from rounding errors
+    };
+
+    /// What is too small to be followed.
+    struct Negligible {
+        double motion;              ///< way, in m
+        double speed = 0.0;         ///< in m/s
+        double acceleration = 0.0;  ///< the largest one of the motion, in m/s²
     };
 
     explicit Accumulation(std::size_t elements) : sequences_(elements) {}
@@ -33,10 +47,13 @@ public:
     /// none separates then it is the speed of the approach: the contact comes again if it lifts off before, and impacts
     /// with lift-offs between them can accumulate, too ([Alscher] Definition 2.1). If it is zero then the sequence of
     /// the element ends. Returns the limit once the motion still to come, speed × remaining time, is below
-    /// `negligible`, in m. Impacts of many contacts need not come in a regular cycle: if the motion over the last
-    /// twenty impacts of one contact is below a hundred times `negligible`, then the limit is t. Other contacts whose
-    /// motion has become as small come to rest with it.
-    std::optional<Limit> impact(double t, int element, double speed, double negligible);
+    /// `negligible.motion`. Impacts of many contacts need not come in a regular cycle. Then the time D of the last ten
+    /// impacts of one contact is compared with the time D' of the ten before: with R = D/D' the remaining time is about
+    /// D R/(1 − R). Contacts of different bodies can strike ever faster without coming to rest, for instance many beads
+    /// that collide within 1e-12 s. Therefore such a sequence ends only when its speeds are small, too: below
+    /// `negligible.speed`, or what the acceleration makes of them in the time D. Other contacts whose motion has become
+    /// about as small come to rest with it.
+    std::optional<Limit> impact(double t, int element, double speed, const Negligible& negligible);
 
     /// See detail/resume_archive.hpp.
     template <class Archive>
@@ -63,6 +80,7 @@ private:
     /// `element` comes to rest at `limit`, together with all others whose last impact at most `span` before t was as
     /// small.
     Limit limit_at(double limit, double t, double span, int element, double negligible) const;
+    std::optional<Limit> irregular_limit(double t, int element, const Negligible& negligible) const;
 
     std::vector<Sequence> sequences_;
 };

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -31,9 +34,10 @@ ode::Tolerances series_tolerances(const RunSettings& s) {
     return t;
 }
 
-/// Tolerances of the last terms of a series of low order, which ends at an event (EventRun::reach_near_event). A tenth
-/// of those of other steps. The last three terms are below it (ModeSeries::step_length), so that the terms that are
-/// left out are smaller by another factor of ten or more. A smaller part needs more orders.
+/// Tolerances of the last terms of a series of low order, which ends at an event (EventRun::reach_near_event): `part`
+/// of those of other steps, but not below `rounding`, relative. The last three terms are below it
+/// (ModeSeries::step_length), so that the terms that are left out are smaller by another factor of ten or more. A
+/// smaller part needs more orders.
 ode::Tolerances near_tolerances(const ode::Tolerances& tolerances) {
     constexpr double part = 0.1, rounding = 1e-15;
     ode::Tolerances t;
@@ -77,8 +81,8 @@ trajectory::Trajectory emptied(trajectory::Trajectory& old, std::vector<trajecto
     return out;
 }
 
-// Models with at least so many coordinates ask at every step whether the run is to end: 64 implicit steps of 264
-// coordinates take six seconds.
+// A run with at least this number of coordinates asks at every step whether it is interrupted; smaller models ask less
+// often. 64 implicit steps of 264 coordinates take six seconds.
 constexpr int coordinates_asking_every_step = 64;
 
 // If fewer steps of the present length remain, then the end of the run shapes the next step: the rest is halved if it
@@ -141,6 +145,16 @@ RecordedMotion EventRun::run() {
 }
 
 void EventRun::execute() {
+    try {
+        const Stoppable here(options_.interrupted);
+        follow_to_end();
+    } catch (const Stopped&) {
+        stop_inside_a_step();
+    }
+    finish();
+}
+
+void EventRun::follow_to_end() {
     if (settings_.implicit) {
         if (linearised_.available())
             become_implicit();
@@ -153,7 +167,9 @@ void EventRun::execute() {
         start_at(options_.start ? *options_.start : trajectory::State{0.0, model_.q0, model_.u0});
     bool finished = false;
     while (!ended_ && !finished && t_ < options_.t_end) {
-        switch (arc()) {
+        const ArcEnd end = arc();
+        note_before_changes();
+        switch (end) {
             case ArcEnd::events:
                 if (!pass_triggers()) change_mode(found_, Cause::event);
                 break;
@@ -168,7 +184,57 @@ void EventRun::execute() {
             fail("more than " + std::to_string(settings_.max_events) + " events");
         if (!ended_ && !finished) make_resume_point();
     }
-    finish();
+}
+
+/// Remembers the motion before its changes at the present time: impacts, jumps, samples, changes of mode.
+void EventRun::note_before_changes() {
+    if (before_.t == t_) return;
+    before_.t = t_;
+    before_.x = x_;
+    before_.work = work_;
+    before_.jumps = out_.energy.jumps;
+    before_.events = event_count();
+    before_.arcs = out_.arcs.size();
+    before_.pieces = recording_.pieces.size();
+}
+
+/// Ends an interrupted run in the middle of a step or of the changes at one time, which a contact problem of a large
+/// model can hold up. A step changes the state when it is complete, so that t_ and x_ are the end of the last one.
+///
+/// Changes at one time belong together: the motion can be continued, and the run that continues it leaves out all
+/// events at its end or before. If some of them are missing then the motion ends just before this time, without them.
+void EventRun::stop_inside_a_step() {
+    ended_ = true;
+    change_record_.reset();
+    if (t_ == before_.t) {
+        mode_is_known_ = false;
+        x_ = before_.x;
+        work_ = before_.work;
+        out_.energy.jumps = before_.jumps;
+        SALTUS_EXPECT(before_.events >= events_handed_over_);
+        const auto cut = [](auto& list, std::size_t size) {
+            if (size < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+        };
+        cut(out_.events, before_.events - events_handed_over_);
+        cut(out_.arcs, before_.arcs);
+        cut(recording_.pieces, before_.pieces);
+        end_just_before(t_);
+    }
+    out_.status = trajectory::Status::interrupted;
+    out_.reason = "interrupted" + at_time();
+}
+
+/// Cuts the last step off before its end.
+void EventRun::end_just_before(double t) {
+    if (out_.arcs.empty()) return;
+    trajectory::Arc& arc = out_.arcs.back();
+    const double end = std::nextafter(t, -std::numeric_limits<double>::infinity());
+    if (arc.t_end != t || !(arc.t_begin < end)) return;
+    t_ = arc.t_end = end;
+    auto* const recorded = recording_.pieces.empty() ? nullptr : std::get_if<RecordedArc>(&recording_.pieces.back());
+    if (recorded != nullptr && recorded->t_end == t) recorded->t_end = end;
+    const std::vector<ode::Dense>& steps = arc.steps.empty() && recorded != nullptr ? recorded->steps : arc.steps;
+    if (!steps.empty()) steps.back().evaluate(t_, x_.data(), 2 * d_.size());
 }
 
 /// Takes the initial state and enters the first mode.
@@ -181,6 +247,7 @@ void EventRun::start_at(const trajectory::State& state) {
     out_.energy.initial = energy.kinetic + energy.potential;
     accuracy_.start(state.q, energy);
     remember_start();
+    note_before_changes();
     change_mode({}, Cause::start);
     if (sampled_ == nullptr || ended_) return;
     sample_ = sampled_->first_after(t_) - 1;
@@ -252,7 +319,7 @@ ArcEnd EventRun::arc() {
 /// does not: additions to a large number would lose the digits that the energy balance needs. What stays in the state
 /// is of the size of the energy, so that the tolerances of a step keep their meaning.
 void EventRun::store_work() {
-    constexpr double energies_in_state = 10.0;
+    constexpr double energies_in_state = 10.0;  // work is moved if |work in the state| > this · largest energy
     double& work = x_[ix(2 * d_.size())];
     if (!(std::abs(work) > energies_in_state * accuracy_.largest_energy())) return;
     const double kept = std::copysign(accuracy_.largest_energy(), work);
@@ -334,8 +401,8 @@ ArcEnd EventRun::integrate(Stepper& stepper, const ode::Problem& problem) {
 }
 
 /// Whether rounding errors spoil the motion within a step. The step has then been taken back, to be tried with a
-/// shorter length. Only so many times: what remains then is not due to the length. Forces of small models are hardly
-/// so stiff without being noticed.
+/// shorter length. At most Thresholds::max_blurred_steps times: an error that remains then is not due to the length.
+/// Small models are not examined: stiff forces of small models are noticed otherwise.
 bool EventRun::blurred(ode::Explicit& stepper) {
     if (d_.size() <= Thresholds::max_dense_coordinates || stepper.dense_error() <= Thresholds::max_dense_error ||
         blurred_steps_ >= Thresholds::max_blurred_steps) {
@@ -348,8 +415,8 @@ bool EventRun::blurred(ode::Explicit& stepper) {
 }
 
 /// Whether a formula changes on the step in a way that its method cannot have seen (StepEnclosure::resolved_part). The
-/// step has then been taken back, to be tried with a shorter length. Only so many times in a row: each time the length
-/// is at most that of the part in which the change was found.
+/// step has then been taken back, to be tried with a shorter length: at most that of the part in which the change was
+/// found. At most Thresholds::max_shortened_steps times in a row.
 template <class Stepper>
 bool EventRun::jumps_over_a_change(Stepper& stepper, const ode::Problem& problem) {
     if (!enclosure_) enclosure_.emplace(model_);
@@ -634,7 +701,7 @@ std::string EventRun::held_by_a_jump() {
 /// A sentence that explains why the motion does not advance, if orthotropic friction slips whose coefficients are very
 /// different; otherwise empty. Across its strong axis such slip comes to rest within (μ₂/μ₁) of the usual time.
 std::string EventRun::held_by_uneven_friction() const {
-    constexpr double very_different = 1e-2;
+    constexpr double very_different = 1e-2;  // smaller coefficient < this · larger one
     for (std::size_t k = 0; k < d_.parts().size(); ++k) {
         const FrictionPart& part = d_.parts()[k];
         const bool slips = d_.mode().elements[ix(part.element)].active && d_.mode().parts[k].slips;

@@ -64,8 +64,9 @@ struct Advance {
     void step(double length, double duration);
 };
 
-/// An arc of so many steps continues as another arc, so that a continued motion need not repeat more. It is several
-/// times Thresholds::steps_between_checks, so that these checks are made.
+/// After this number of steps an arc ends and continues as another arc, so that a resume point can be made and a
+/// continued motion repeats no more steps. The number is several times Thresholds::steps_between_checks, so that these
+/// checks are made.
 inline constexpr int steps_between_resume_points = 4 * Thresholds::steps_between_checks;
 
 /// One run of the event-driven or the penalty method: the state, the mode and the trajectory as it grows.
@@ -108,6 +109,10 @@ private:
     bool strike_as_decided(const RecordedImpact& like, RecordedImpact& out);
 
     // The run (event_driven.cpp).
+    void follow_to_end();
+    void note_before_changes();
+    void stop_inside_a_step();
+    void end_just_before(double t);
     void start_at(const trajectory::State& state);
     ArcEnd arc();
     void begin_arc();
@@ -244,7 +249,8 @@ private:
 
     // From one mode to the next (run_mode_change.cpp).
     enum class Cause {
-        start,      ///< the motion begins, or continues after an accumulation
+        start,      ///< the motion begins
+        rest,       ///< the limit of an accumulation was passed: its contacts are at rest
         event,      ///< events were found on the arc
         corner,     ///< the velocity of a row has jumped: closed contacts may strike or separate
         jump,       ///< a jump of the model has reset the state
@@ -256,6 +262,7 @@ private:
     bool find_existing_contacts(SystemMode& known, Cause cause, const std::vector<Found>& found);
     void possible_contacts(SystemMode& known, Candidates& candidates, Cause cause);
     void apply_events(const std::vector<Found>& found, Candidates& candidates, SystemMode& known);
+    bool opens_at_a_tip(int contact) const;
     void let_go(const Watch& watch, Candidates& candidates, SystemMode& known);
     void apply_release(Candidates& candidates, SystemMode& known);
     struct Window {
@@ -266,6 +273,7 @@ private:
     StrikeResult strike(Candidates& candidates, const SystemMode& known, Window window);
     StrikeResult after_strike(const Strike& strike, double speed, const SystemMode& known);
     bool bounce(const std::vector<Found>& found, Cause cause);
+    bool all_stay_open(const Candidates& candidates) const;
     void lock_stopped_clutches(Candidates& candidates);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
@@ -279,7 +287,10 @@ private:
     double slip_acceleration(int part, const SystemMode& mode) const;
     bool evaluate_a_moment_later();
     bool turn_released_slip(const SystemMode& mode, SystemMode& turned, Candidates& candidates);
-    void pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
+    bool keeps_touching(int element, double rounding, SystemMode& turned, Candidates& candidates) const;
+    bool pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known);
+    std::vector<signed char> event_switches(const SystemMode& mode) const;
+    bool something_happens(double t, const std::vector<signed char>& switches);
     bool short_step(double h);
     void leave_mode_without_step(ode::StepStatus status);
     std::vector<Found> stalled_slip();
@@ -333,7 +344,10 @@ private:
     trajectory::Mode mode_of(std::size_t element) const;
     void fail(std::string reason);
     void warn(const std::string& text);
+    void note_left_out(const Accumulation::Limit& limit);
+    void judge_left_out();
     void finish();
+    void note_final_forces();
     double total_energy();
     std::string at_time() const;
 
@@ -376,12 +390,12 @@ private:
     int stiff_series_steps_ = 0;       // consecutive steps that look stiff
     int switches_at_one_time_ = 0;     // changes of sides since the time advanced
     std::vector<char>& just_crossed_;  // per switch: it was crossed at the present time
-    /// If switches were crossed at the present time: so much later, in s, all evaluations take the new branches. An
-    /// event at this time is taken there.
+    /// If switches were crossed at the present time t: the time in s after which all evaluations take the new branches.
+    /// An event before t + nudge_ is taken at t + nudge_. 0 if no switch was crossed.
     double nudge_ = 0.0;
     bool sides_chosen_ = false;            // the last expansion began at a switch and has chosen a branch
-    double series_limit_ = ode::no_limit;  // of the next step, in s
-    double longest_series_step_ = 0.0;     // of the arc
+    double series_limit_ = ode::no_limit;  // upper bound of the next step, in s
+    double longest_series_step_ = 0.0;     // longest step of the arc by a series, in s
     long series_steps_ = 0;
     long arcs_without_series_ = 0;  // arcs that another method has integrated, at least in part
 
@@ -397,14 +411,15 @@ private:
     double next_step_ = ode::automatic_step;  // proposal for the first step of the next arc
     ode::Dense dense_;                        // the last step
     std::vector<Found>& found_;               // the events that ended the last arc
-    ode::StepStatus step_status_{};           // of the last step
+    ode::StepStatus step_status_{};           // status of the last step
     SystemMode& known_;  // of the change of mode in progress: the mode that ends, with what events say about the next
     Candidates& candidates_;             // of the change of mode in progress
     SystemMode& turned_;                 // of choose
     std::vector<double>& state_inside_;  // of measure_series and measure_dense
     std::vector<char>& watched_;         // of begin_series
-    model::Energy end_energy_;           // of the state at the event that ended the last arc, if it is known
+    model::Energy end_energy_;           // energy of the state at the event that ended the last arc, if it is known
     bool end_energy_known_ = false;
+    bool mode_is_known_ = true;  // false if an interrupt has ended the run in the middle of changes
     bool mode_kept_ = false;     // the last change of mode has left the mode of the last arc in force (bounce)
     bool series_begun_ = false;  // begin_series has prepared the mode of the last arc
     std::vector<std::pair<int, bool>> switched_;    // contacts with a condition that switched, and whether they exist
@@ -413,10 +428,12 @@ private:
     std::vector<double> measured_positions_;        // memory of measured_positions
     std::vector<char> struck_without_restitution_;  // per contact: struck although its eN was not given
     ModeSeries::Release release_;                   // of the event that ended the last arc
+    double last_release_ = std::numeric_limits<double>::quiet_NaN();  // time of the last end of a redundant mode
     double arc_began_ = 0.0;
-    double mode_began_ = 0.0;    // time of the last change of mode; several arcs may follow in one mode
-    double last_change_ = -1.0;  // time of the last change of mode
-    int changes_at_one_time_ = 0;
+    double mode_began_ = 0.0;           // time of the last change of mode; several arcs may follow in one mode
+    double last_change_ = -1.0;         // time of the last change of mode
+    int changes_at_one_time_ = 0;       // in units of 1/impacts_per_change
+    bool struck_ = false;               // the last change of mode was an impact
     double corners_since_ = 0.0;        // time of the first corner that corners_ counts
     int corners_ = 0;                   // corners that follow each other closely
     double over_switches_since_ = 0.0;  // time of the first jump that over_switches_ counts
@@ -425,9 +442,26 @@ private:
     int quiet_changes_ = 0;             // changes of mode without an impact
     double irregular_since_ = 0.0;      // time of the first limit that irregular_limits_ counts
     int irregular_limits_ = 0;          // accumulations without a limit that follow each other closely
-    bool coarsened_ = false;            // coarsen() was called at least once
-    bool ambiguity_told_ = false;       // a warning says that the motion is not unique
-    PreciseSum work_;                   // of impacts and accumulations, and of arcs as far as x_ does not contain it
+    /// Impacts that do not end and whose motion is below the resolution of the run.
+    struct LeftOut {
+        double since;       ///< time from which they are left out, in s
+        std::string names;  ///< of the contacts
+        double motion;      ///< by so much they move, in m
+        double speed;       ///< the largest speed after one of them, in m/s
+        double explained;   ///< speed that the tolerances explain, in m/s
+    };
+    std::optional<LeftOut> left_out_;  // the first ones that the tolerances do not explain, or the first ones
+    bool coarsened_ = false;           // coarsen() was called at least once
+    bool ambiguity_told_ = false;      // a warning says that the motion is not unique
+    /// The motion before its changes at the time t; t is NaN if there were none.
+    struct BeforeChanges {
+        double t = std::numeric_limits<double>::quiet_NaN(), jumps = 0.0;
+        std::vector<double> x;
+        PreciseSum work;
+        std::size_t events = 0, arcs = 0, pieces = 0;  ///< numbers of them
+    };
+    BeforeChanges before_;
+    PreciseSum work_;  // of impacts and accumulations, and of arcs as far as x_ does not contain it
     double largest_acceleration_ = 0.0;
     long steps_since_start_ = 0;
 

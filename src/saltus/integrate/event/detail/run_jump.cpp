@@ -25,8 +25,8 @@ using trajectory::ElementKind;
 namespace {
 
 /// `when` counts as zero if |when| <= this · (1 + |when|): the rounding errors of a state that a formula has set, or,
-/// at the start, of a state that was written with so many digits. Too small: the sign of a rounding error decides that
-/// `when` passes through zero at once. Too large: a passage that follows within it is missed.
+/// at the start, of a state that was written with about ten digits. Too small: the sign of a rounding error decides
+/// that `when` passes through zero at once. Too large: a passage that follows within it is missed.
 constexpr double zero_after_jump = 1e-12, zero_at_start = 1e-10;
 /// A rate of `when` is rounding if it is at most this part of the sum of the sizes of its terms.
 constexpr double negligible_rate = 1e-12;

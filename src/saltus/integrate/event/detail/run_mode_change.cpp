@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
@@ -61,10 +63,14 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
         for (std::size_t i = 0; i < known.elements.size(); ++i)
             if (!known.elements[i].exists) candidates.closed[i] = 0;
     }
+    if (struck && cause == Cause::event && all_stay_open(candidates)) {
+        mode_kept_ = true;
+        return;
+    }
     if (cause == Cause::corner && !struck) open_at_corner(candidates);
     if (!choose(candidates, known, window)) return;
     record_switches(window);
-    if (cause != Cause::start && !struck) {
+    if (cause != Cause::start && cause != Cause::rest && !struck) {
         if (cause != Cause::jump) record_changes(known, window);
         if (changes_follow_without_end()) return;
     }
@@ -81,8 +87,10 @@ void EventRun::enter_next_mode(const std::vector<Found>& found, Cause cause) {
 }
 
 /// Counts changes at the same time, so that a cycle of modes ends. Nearly dependent equations are the usual reason for
-/// a cycle, so that they count as dependent after some changes. False if there are too many; the run then fails.
+/// a cycle without impacts, so that they count as dependent after some changes. False if there are too many; the run
+/// then fails.
 bool EventRun::limit_changes_at_one_time() {
+    const bool struck = std::exchange(struck_, false);
     if (t_ != last_change_) {
         changes_at_one_time_ = 0;
         last_change_ = t_;
@@ -91,12 +99,16 @@ bool EventRun::limit_changes_at_one_time() {
             std::max(Thresholds::hold_acceleration_decay * watcher_.hold_tolerance, Thresholds::hold_acceleration);
         return true;
     }
-    if (++changes_at_one_time_ > Thresholds::max_changes_at_one_time) {
+    // Counted in units of 1/impacts_per_change.
+    constexpr int unit = Thresholds::impacts_per_change, until_coarser = unit * Thresholds::changes_until_coarser;
+    const int before = changes_at_one_time_;
+    changes_at_one_time_ += struck ? 1 : unit;
+    if (changes_at_one_time_ > unit * Thresholds::max_changes_at_one_time) {
         fail("more than " + std::to_string(Thresholds::max_changes_at_one_time) + " changes of mode at one time" +
              at_time());
         return false;
     }
-    if (changes_at_one_time_ % Thresholds::changes_until_coarser == 0) coarsen();
+    if (!struck && changes_at_one_time_ / until_coarser > before / until_coarser) coarsen();
     return true;
 }
 
@@ -166,6 +178,11 @@ void EventRun::possible_contacts(SystemMode& known, Candidates& candidates, Caus
             else
                 candidates.closed[i] =
                     active || (gap <= closed_gap * scale && rate <= Thresholds::opening_speed) ? 1 : 0;
+            if (cause == Cause::start && !d_.compliant() && !active && candidates.closed[i] != 0 &&
+                gap > Thresholds::closed_gap_at_event * scale)
+                warn("the gap of '" + model_.contacts[ix(rows.index)].name + "' is " + number_text(gap) +
+                     " at the start and counts as closed: gaps up to " + number_text(closed_gap * scale) +
+                     " do; use a smaller unit of length if it is open");
         } else if (rows.kind == ElementKind::clutch) {
             candidates.closed[i] = d_.row_velocity(rows.normal) <= Thresholds::opening_speed ? 1 : 0;
         }
@@ -178,7 +195,7 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
         const Watch& w = watcher_.watches()[ix(f.watch)];
         switch (w.what) {
             case Watch::What::gap:
-                candidates.closed[ix(w.element)] = known.elements[ix(w.element)].exists ? 1 : 0;
+                candidates.closed[ix(w.element)] = known.elements[ix(w.element)].exists && !opens_at_a_tip(w.element);
                 known.elements[ix(w.element)].pulls = false;
                 break;
             case Watch::What::depth: candidates.closed[ix(w.element)] = 0; break;
@@ -201,6 +218,17 @@ void EventRun::apply_events(const std::vector<Found>& found, Candidates& candida
     }
 }
 
+/// Whether a gap whose zero was found opens there: at the tip of a gap with a kink, such as max(0, 1 − |x|), it can
+/// turn round within its rounding error, and the tip is passed. Gaps that close without a corner have velocities above
+/// zero by the errors of dense output at most.
+bool EventRun::opens_at_a_tip(int contact) const {
+    if (d_.compliant()) return false;
+    const int row = d_.elements()[ix(contact)].rows.normal;
+    const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
+    const double scale = model::row_scale(model_.layout().rows, d_.terms().W, row, u);
+    return d_.row_velocity(row) > Thresholds::astray_speed * scale;
+}
+
 /// A contact whose force is zero opens, friction without a reserve slips.
 void EventRun::let_go(const Watch& w, Candidates& candidates, SystemMode& known) {
     if (w.what == Watch::What::force) {
@@ -215,6 +243,12 @@ void EventRun::let_go(const Watch& w, Candidates& candidates, SystemMode& known)
 /// What the release of a group of redundant contacts says about the next mode. If the motion depends on the
 /// distribution of the forces, then each contact lets go by its own force.
 void EventRun::apply_release(Candidates& candidates, SystemMode& known) {
+    // The mode that was chosen before at this time did not let go all that move together.
+    if (release_.empty() && t_ == last_release_) {
+        release_ = watcher_.release_soon(t_, x_.data());
+        d_.evaluate_terms(t_, x_.data());
+    }
+    last_release_ = t_;
     if (watcher_.motion_depends_on_distribution())
         for (const Watch& w : watcher_.exhausted(t_, x_.data())) let_go(w, candidates, known);
     for (const int element : release_.opening) candidates.released[ix(element)] = 1;
@@ -258,9 +292,10 @@ EventRun::StrikeResult EventRun::after_strike(const Strike& strike, double speed
     const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
     if (limit && !(limit->t < options_.t_end)) end_matters();
     if (!limit || !(limit->t < stretch_end())) return StrikeResult::struck;
-    if (limit->irregular && impacts_follow_without_end(*limit)) return StrikeResult::ended;
-    pass_accumulation(*limit, SystemMode(known));  // a copy, because `known` may be the mode in force
-    return StrikeResult::mode_entered;
+    const bool unending = limit->kind == Accumulation::Limit::Kind::unending;
+    if (unending && impacts_follow_without_end(*limit)) return StrikeResult::ended;
+    // A copy, because `known` may be the mode in force.
+    return pass_accumulation(*limit, SystemMode(known)) ? StrikeResult::mode_entered : StrikeResult::struck;
 }
 
 /// Notes the contacts that approached before the impact and have no eN. Their restitution is 0 because nobody said
@@ -308,6 +343,17 @@ bool EventRun::bounce(const std::vector<Found>& found, Cause cause) {
     return true;
 }
 
+/// Whether all contacts were open before an impact and separate after it, and nothing else can change: the mode stays
+/// as it is, and no contact problem has to be solved.
+bool EventRun::all_stay_open(const Candidates& candidates) const {
+    if (has_conditions_ || !model_.jumps.empty()) return false;
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (d_.elements()[i].rows.kind != ElementKind::contact || d_.mode().elements[i].active ||
+            candidates.closed[i] != 0)
+            return false;
+    return true;
+}
+
 /// Opens the contacts that separate after an impact, also those that were closed before it. Returns the largest speed
 /// of separation, in m/s, or that of the approach if none separates.
 double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates) {
@@ -339,7 +385,10 @@ double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Ca
 std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& strike, double speed) {
     double extent = 1.0;
     for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
-    const double negligible = std::max(Thresholds::negligible_motion, settings_.atol) * extent;
+    Accumulation::Negligible negligible;
+    negligible.motion = std::max(Thresholds::negligible_motion, settings_.atol) * extent;
+    negligible.speed = Thresholds::opening_speed;
+    negligible.acceleration = largest_acceleration_;
     std::optional<Accumulation::Limit> limit;
     for (const int element : strike.elements) {
         if (d_.elements()[ix(element)].rows.kind != ElementKind::contact) continue;
@@ -508,13 +557,14 @@ double EventRun::slip_acceleration(int part_number, const SystemMode& mode) cons
 bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Candidates& candidates) {
     bool any = false, turns = false;
     turned = mode;
-    if (evaluate_a_moment_later())
+    if (evaluate_a_moment_later()) {
+        const double rounding = Thresholds::decision_acceleration * Thresholds::decision_scale * largest_acceleration_;
+        for (const int element : release_.opening)
+            any = keeps_touching(element, rounding, turned, candidates) || any;
         for (const auto& [part, direction] : release_.slipping) {
             if (!mode.parts[ix(part)].slips || d_.parts()[ix(part)].size > 1) continue;
             if (!mode.elements[ix(d_.parts()[ix(part)].element)].active) continue;
             const double along = slip_acceleration(part, mode);
-            const double rounding =
-                Thresholds::decision_acceleration * Thresholds::decision_scale * largest_acceleration_;
             if (along > rounding) continue;
             if (along < -rounding) {
                 turned.parts[ix(part)].direction[0] *= -1.0;
@@ -524,9 +574,33 @@ bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Ca
             }
             any = true;
         }
+    }
     if (turns) tell_other_motion(t_);
     d_.evaluate(t_, x_.data());
     return any;
+}
+
+/// A contact without a force lets go with its group although it may not move apart, because another contact carries
+/// its load. It then remains closed, and its friction slips in the direction of the motion. The state must be that of a
+/// moment later; accelerations up to `rounding` are zero. True if the contact is one of these and was released.
+bool EventRun::keeps_touching(int element, double rounding, SystemMode& turned, Candidates& candidates) const {
+    const ElementLayout& e = d_.elements()[ix(element)];
+    if (candidates.released[ix(element)] == 0 || std::abs(row_acceleration(e.rows.normal)) > rounding) return false;
+    candidates.released[ix(element)] = 0;
+    for (const int k : e.part_numbers()) {
+        const FrictionPart& part = d_.parts()[ix(k)];
+        SlipDirection direction{};
+        double length = 0.0;
+        for (int r = 0; r < part.size; ++r) {
+            direction[ix(r)] = row_acceleration(part.row + r);
+            length = std::hypot(length, direction[ix(r)]);
+        }
+        if (!(length > rounding)) continue;
+        for (int r = 0; r < part.size; ++r) direction[ix(r)] /= length;
+        candidates.friction[ix(k)] = FrictionEvent::breaks_loose;
+        turned.parts[ix(k)].direction = direction;
+    }
+    return true;
 }
 
 /// Evaluates the dynamics in the mode in force a moment after the present time. There the accelerations show where a
@@ -542,38 +616,93 @@ bool EventRun::evaluate_a_moment_later() {
 }
 
 /// Passes the limit of an accumulation of impacts: the contacts come to rest by impulses along the forces of their
-/// mode, friction included, and move in that mode over the little time that is left.
-void EventRun::pass_accumulation(const Accumulation::Limit& limit, const SystemMode& known) {
-    const double remaining = limit.t - t_;
+/// mode, friction included, and move in that mode over the little time that is left. If something else happens before
+/// the limit, such as an impact of another contact, then nothing is passed and the result is false: more impacts
+/// follow, until the limit is nearer than that event or the impacts cannot be told from rounding errors. In the second
+/// case the contacts are at rest from now on.
+bool EventRun::pass_accumulation(const Accumulation::Limit& found, const SystemMode& known) {
+    Accumulation::Limit limit = found;
     const std::vector<double> before = x_;
     const double energy_before = total_energy();
+    const std::vector<signed char> switches = event_switches(known);
     Candidates candidates = no_candidates(d_);
     for (const int e : limit.elements) candidates.closed[ix(e)] = 1;
     for (std::size_t i = 0; i < d_.elements().size(); ++i)
         if (known.elements[i].active && d_.elements()[i].rows.kind == ElementKind::contact) candidates.closed[i] = 1;
-    if (!choose(candidates, known, {t_, t_}, Project::no)) return;
+    if (!choose(candidates, known, {t_, t_}, Project::no)) return true;
     SystemMode mode = d_.mode();
     for (const int e : limit.elements) mode.elements[ix(e)].active = true;
     d_.set_mode(mode, t_, x_.data());
     if (!d_.project_along_forces(t_, x_.data()) || !d_.evaluate(t_, x_.data())) {
         fail("the contacts do not hold after the accumulation of impacts" + at_time());
-        return;
+        return true;
     }
     const std::vector<double> at_rest = x_;
+    bool moves = short_step(limit.t - t_);
+    if (moves) d_.project(limit.t, x_.data());
+    if (moves && limit.t > t_ && something_happens(limit.t, switches)) {
+        if (!limit.at_resolution) {
+            x_ = before;
+            d_.set_mode(known, t_, x_.data());
+            return false;
+        }
+        limit.t = t_;
+        x_ = at_rest;
+        moves = d_.project(t_, x_.data());
+    }
+    if (!moves) {
+        fail("the contacts do not hold after the accumulation of impacts" + at_time());
+        return true;
+    }
     if (change_record_) {
         change_record_->rest = limit.elements;
         change_record_->limit = limit.t;
     }
-    if (!short_step(remaining)) {
-        fail("the contacts do not hold after the accumulation of impacts" + at_time());
-        return;
-    }
-    d_.project(limit.t, x_.data());
-    record_accumulation(limit, {before, at_rest, energy_before, remaining});
+    record_accumulation(limit, {before, at_rest, energy_before, limit.t - t_});
     accumulation_.clear();
     last_change_ = t_;
     changes_at_one_time_ = 0;
-    change_mode({}, Cause::start);  // also for contacts that are not part of it
+    // The motion has passed the limit, and cannot be ended before it any more (stop_inside_a_step).
+    const Stoppable not_here([] { return false; });
+    change_mode({}, Cause::rest);  // also for contacts that are not part of it
+    return true;
+}
+
+/// The signs of all conditions of contacts and of `when` of jumps, as the mode has them. 0: the contact has none.
+std::vector<signed char> EventRun::event_switches(const SystemMode& mode) const {
+    std::vector<signed char> signs;
+    if (has_conditions_)
+        for (std::size_t i = 0; i < model_.contacts.size(); ++i)
+            signs.push_back(model_.contacts[i].condition == model::no_coefficient ? 0
+                            : mode.elements[i].exists                             ? 1
+                                                                                  : -1);
+    for (const int side : mode.sides) signs.push_back(static_cast<signed char>(side));
+    return signs;
+}
+
+/// Whether an open contact is penetrated at the state x_ at t, or a condition of a contact or a `when` has another sign
+/// than in `switches`.
+bool EventRun::something_happens(double t, const std::vector<signed char>& switches) {
+    d_.evaluate_terms(t, x_.data());
+    std::size_t k = 0;
+    const auto changed = [&](double value) {
+        const int sign = switches[k++];
+        return std::abs(value) > undecided_condition * (1.0 + std::abs(value)) && value * sign < 0.0;
+    };
+    for (std::size_t i = 0; i < model_.contacts.size(); ++i) {
+        const model::Contact& contact = model_.contacts[i];
+        if (has_conditions_ &&
+            changed(contact.condition == model::no_coefficient ? 0.0 : d_.coefficients()[ix(contact.condition)]))
+            return true;
+        const ElementMode& e = d_.mode().elements[i];
+        if (e.active || !e.exists) continue;
+        const double scale = d_.position_scale(contact.row, x_.data());
+        if (d_.terms().positions[ix(contact.row)] < -Thresholds::closed_gap_at_event * scale) return true;
+    }
+    if (!d_.mode().sides.empty())
+        for (const model::Jump& jump : model_.jumps)
+            if (changed(d_.coefficients()[ix(jump.when)])) return true;
+    return false;
 }
 
 /// Integrates the mode in force over the short time h, by the classical Runge-Kutta method of order 4. The work is

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
@@ -38,6 +42,7 @@ double EventRun::total_energy() {
 }
 
 void EventRun::record_strike(const Strike& strike, EventKind kind, Window window) {
+    struck_ = true;
     trajectory::Event& event = next_event(kind, window);
     event.elements = strike.elements;
     event.q.assign(x_.begin(), x_.begin() + d_.size());
@@ -190,11 +195,12 @@ void EventRun::record_accumulation(const Accumulation::Limit& limit, const Passe
     event.energy_before = passed.energy_before;
     event.energy_after = total_energy();
     event.impacts = limit.impacts;
-    if (limit.irregular) {
-        event.note =
-            "no limit: the impacts do not shrink by a constant factor, and their motion is negligible from here";
-        warn("the impacts of " + names_of(limit.elements, out_.elements) + " at t = " + number_text(t_) +
-             " have no limit that could be extrapolated; their motion is negligible and is left out from there");
+    if (limit.kind == Accumulation::Limit::Kind::estimated)
+        event.note = "the impacts do not shrink by a constant factor: the limit is uncertain by about " +
+                     number_text(passed.remaining) + " s, in which they move by " + number_text(limit.motion);
+    if (limit.kind == Accumulation::Limit::Kind::unending) {
+        event.note = "no limit: the impacts do not shrink, but their motion is below the resolution of the run";
+        note_left_out(limit);
     }
     work_.add(event.energy_after - event.energy_before);
     if (!change_record_) return;
@@ -239,7 +245,7 @@ void EventRun::open_record(const std::vector<Found>& found, Cause cause) {
     if (recording_.pieces.empty()) recording_.pieces.reserve(usual_pieces);
     RecordedChange& record = change_record_.emplace();
     record.t = t_;
-    record.first = cause == Cause::start;
+    record.first = cause == Cause::start || cause == Cause::rest;
     record.corner = cause == Cause::corner;
     record.mode_before = recorded_mode();
     record.before = x_;
@@ -431,7 +437,8 @@ void EventRun::note_other_motion(double t, const double* x) {
     if (!ambiguity_told_ && d_.redundant() && watcher_.can_also_let_go(t, x)) tell_other_motion(t);
 }
 
-/// Whether other motions can be looked for at every step: problems with many rows take too long for this.
+/// Whether the run looks for other admissible motions at every step. With more than max_rows equations that would take
+/// too long.
 bool EventRun::has_few_rows() const {
     constexpr std::size_t max_rows = 40;
     return d_.equation_rows().size() <= max_rows;
@@ -458,29 +465,81 @@ void EventRun::tell_other_motion(double t) {
          "could have let go before");
 }
 
+/// Notes impacts that are left out although they do not end. Their way is below the resolution of the run, but their
+/// speed may be above what the tolerances explain.
+void EventRun::note_left_out(const Accumulation::Limit& limit) {
+    if (left_out_ && left_out_->speed > left_out_->explained) return;
+    d_.evaluate_terms(t_, x_.data());
+    double explained = infinity;
+    for (const int e : limit.elements)
+        explained = std::min(explained, accuracy_.allowed_speed(d_.elements()[ix(e)].rows.normal, d_.terms().W));
+    if (left_out_ && limit.speed <= explained) return;
+    left_out_ = LeftOut{t_, names_of(limit.elements, out_.elements), limit.motion, limit.speed, explained};
+}
+
+/// A motion without some of its impacts is complete only if the tolerances explain the velocities that are missing.
+void EventRun::judge_left_out() {
+    if (!left_out_) return;
+    const std::string impacts = "the impacts of " + left_out_->names + " do not end; they move by " +
+                                number_text(left_out_->motion) + " with velocities up to " +
+                                number_text(left_out_->speed);
+    if (left_out_->speed <= left_out_->explained)
+        return warn("from t = " + number_text(left_out_->since) + " on " + impacts +
+                    ", which the tolerances explain, and are left out");
+    const std::string text = "inaccurate since t = " + number_text(left_out_->since) + ": " + impacts +
+                             ", below the resolution of the run, and are left out from there";
+    constexpr const char* remedy = "use a smaller unit of length, in which they are larger, or --method moreau";
+    if (out_.status != trajectory::Status::completed) return warn(text);
+    out_.status = trajectory::Status::inaccurate;
+    out_.reason = text + "; " + remedy;
+    out_.inaccuracy = {left_out_->since, "the velocity of " + left_out_->names, left_out_->speed, left_out_->explained,
+                       remedy};
+}
+
+namespace {
+
+/// Whether the time for what is still of interest after an interrupt is over.
+std::function<bool()> patience() {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto after_an_interrupt = std::chrono::milliseconds(300);
+    return [end = Clock::now() + after_an_interrupt] { return Clock::now() > end; };
+}
+
+}  // namespace
+
+/// The forces at the end. None if an interrupt has ended the run before its mode was known, or if the contact problem
+/// takes long after an interrupt.
+void EventRun::note_final_forces() {
+    if (!mode_is_known_ || !d_.evaluate(t_, x_.data())) return;
+    const Dynamics::Ambiguity open = d_.ambiguity();
+    out_.forces_unique = open.elements.empty();
+    if (!open.elements.empty()) warn(ambiguous_forces_text(open.elements, out_.elements));
+    if (d_.redundant()) {
+        try {
+            const Stoppable here(out_.status == trajectory::Status::interrupted ? patience() : std::function<bool()>());
+            note_other_motion(t_, x_.data());
+            d_.evaluate(t_, x_.data());
+            watcher_.allow_reactions();
+        } catch (const Stopped&) {
+            return;
+        }
+    }
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementLayout& e = d_.elements()[i];
+        trajectory::Reaction r;
+        r.element = static_cast<int>(i);
+        if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)] + 0.0;  // −0 becomes 0
+        for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
+        out_.forces.push_back(std::move(r));
+    }
+    add_mean_friction(model_, d_.coefficients(), out_.forces);
+}
+
 /// The end of the trajectory: state, forces, energy balance, statistics.
 void EventRun::finish() {
     const int n = d_.size();
     out_.end = {t_, {x_.begin(), x_.begin() + n}, {x_.begin() + n, x_.begin() + 2 * n}};
-    if (d_.evaluate(t_, x_.data())) {
-        const Dynamics::Ambiguity open = d_.ambiguity();
-        out_.forces_unique = open.elements.empty();
-        if (!open.elements.empty()) warn(ambiguous_forces_text(open.elements, out_.elements));
-        if (d_.redundant()) {
-            note_other_motion(t_, x_.data());
-            d_.evaluate(t_, x_.data());
-            watcher_.allow_reactions();
-        }
-        for (std::size_t i = 0; i < d_.elements().size(); ++i) {
-            const ElementLayout& e = d_.elements()[i];
-            trajectory::Reaction r;
-            r.element = static_cast<int>(i);
-            if (e.rows.normal >= 0) r.N = d_.reactions()[ix(e.rows.normal)] + 0.0;  // −0 becomes 0
-            for (int k = 0; k < e.rows.slips; ++k) r.T.push_back(d_.reactions()[ix(e.rows.first_slip + k)]);
-            out_.forces.push_back(std::move(r));
-        }
-        add_mean_friction(model_, d_.coefficients(), out_.forces);
-    }
+    note_final_forces();
     const model::Energy energy = d_.energy(t_, x_.data());
     out_.energy.final = energy.kinetic + energy.potential;
     const std::span<const double> x = x_;
@@ -490,6 +549,7 @@ void EventRun::finish() {
     out_.energy.work = work_.value();
     d_.evaluate_terms(t_, x_.data());
     accuracy_.judge(d_.terms().W, out_);
+    judge_left_out();
     if (const std::string text = missing_restitution_text(model_, struck_without_restitution_); !text.empty())
         warn(text);
     out_.events_certain = arcs_without_series_ == 0;

@@ -107,7 +107,8 @@ void EventRun::forget_history() {
     if (stiff_) become_implicit();
 }
 
-/// After every so many arcs, and after an arc that was very long: a resume point.
+/// Called after each arc. Makes a resume point after every arcs_between_resume_points arcs, and after an arc that was
+/// very long.
 void EventRun::make_resume_point() {
     const bool after_long_arc = std::exchange(resume_point_due_, false);
     if ((++arcs_begun_ % arcs_between_resume_points != 0 && !after_long_arc) || trial_) return;
@@ -141,6 +142,7 @@ void EventRun::resume() {
     // A change at the same time joins an event that was recorded before.
     for (const trajectory::Event& event : earlier_->events)
         if (event.t == t_) out_.events.push_back(event);
+    struck_ = !out_.events.empty() && out_.events.back().kind == trajectory::EventKind::impact;
 }
 
 /// The state at the start of a continued motion, from the step that contains it.

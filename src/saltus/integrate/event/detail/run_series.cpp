@@ -12,9 +12,8 @@
 #include "saltus/ode/polynomial.hpp"
 
 // A smooth arc as Taylor series. Each step goes as follows:
-//   1. The motion is expanded at its present state (ModeSeries::expand). If its first terms announce an event soon,
-//   then
-//      a series of low order is tried first (find_near_event).
+//   1. The motion is expanded at its present state (ModeSeries::expand). If the first terms of the series show that an
+//      event follows soon, then a series of low order is tried first (find_near_event).
 //   2. The step is as long as the last terms and the tolerance allow, and is shortened until the series is shown to
 //      satisfy the equations of motion everywhere on it (ModeSeries::proved_length).
 //   3. The switching functions of the expressions are searched for their first zero. The step ends there, and the next
@@ -166,7 +165,8 @@ bool EventRun::expand_series() {
     return true;
 }
 
-/// Whether a series of low order is worth trying: the orders of the mode are many.
+/// Whether a series of low order is worth trying: only if the mode needs at least many_orders orders, because otherwise
+/// little work would be saved.
 bool EventRun::can_have_low_order() const {
     constexpr int many_orders = 12;
     return mode_order_ >= many_orders && !series_.redundant() && series_.switch_count() == 0 &&
@@ -185,7 +185,7 @@ bool EventRun::reach_near_event() {
     constexpr double shortest = 1e-9;
     // Of the orders of the mode. With more of them a failed attempt costs too much.
     constexpr double worthwhile = 0.75;
-    // The bounds of ModeSeries::step_error are about so many times the first term that is left out.
+    // The bounds of ModeSeries::step_error are about this multiple of the first term that is left out.
     constexpr double pessimism = 10.0;
     // Larger errors, in tolerances, do not show how the terms fall: on a step that is too long the bounds grow far
     // beyond.

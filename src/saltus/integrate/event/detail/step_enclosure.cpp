@@ -18,9 +18,9 @@ using expr::Expr;
 using expr::Interval;
 using expr::Op;
 
-/// Bounds are evaluated at most so many times for each question about a step. An evaluation costs about as much as ten
-/// of the equations of motion. A narrow place takes two evaluations for each halving. Too small: narrow places in long
-/// steps are not found. Too large: steps whose bounds cannot decide are slow.
+/// Largest number of evaluations of bounds for each question about a step. An evaluation costs about as much as ten
+/// evaluations of the equations of motion. A narrow place takes two evaluations for each halving. Too small: narrow
+/// places in long steps are not found. Too large: steps whose bounds cannot decide are slow.
 constexpr int max_evaluations = 160;
 /// Parts of a step are not halved below this part of its length.
 constexpr double shortest_part = 0x1p-24;

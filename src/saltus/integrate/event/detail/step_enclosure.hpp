@@ -24,7 +24,8 @@ namespace saltus::integrate {
 /// It exists for systems that are given by formulas. Nothing is remembered from one step to the next.
 class StepEnclosure {
 public:
-    /// A method is supposed to have seen the formulas at so many equidistant times of a step, its ends included.
+    /// A method is supposed to have seen the formulas at this number of equidistant times of a step, both ends
+    /// included.
     static constexpr int samples_of_a_step = 9;
 
     explicit StepEnclosure(const model::Mechanics& model);

@@ -217,6 +217,13 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
     collision_.chi.clear();
     strike_.before = before != nullptr ? *before : d_.energy(t, x);
     collision_.kinetic_energy = strike_.before.kinetic;
+    // Poisson's law returns e times the impulse of compression, also of a contact that was at rest before. The other
+    // laws restore nothing of a contact that does not approach.
+    const bool expands = std::any_of(owner_.begin(), owner_.end(), [&](int element) {
+        const ElementRows& rows = d_.elements()[ix(element)].rows;
+        return rows.kind == ElementKind::contact &&
+               d_.model().contacts[ix(rows.index)].impact == model::ImpactLaw::poisson;
+    });
     for (int b = 0; b < rows_.blocks(); ++b) {
         const ElementLayout& e = d_.elements()[ix(owner_[ix(b)])];
         const int last = b + 1 < rows_.blocks() ? rows_.first_row(b + 1) : rows_.rows();
@@ -229,7 +236,9 @@ bool ModeChange::prepare(double t, const double* x, const Candidates& candidates
             collision_.gamma_minus.push_back(gamma);
             const bool normal = row == e.rows.normal;
             restitution_.push_back(restitution(contact, normal, gamma, note));
-            collision_.e.push_back(normal && gamma >= 0.0 ? 0.0 : restitution_.back());  // nothing is restored
+            const bool restores =
+                gamma < 0.0 || (expands && contact != nullptr && contact->impact != model::ImpactLaw::energy);
+            collision_.e.push_back(normal && !restores ? 0.0 : restitution_.back());
             collision_.chi.push_back(d_.terms().chi[ix(row)]);
         }
     }

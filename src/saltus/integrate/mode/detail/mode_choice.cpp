@@ -192,6 +192,10 @@ void ModeChange::read_mode(const Candidates& candidates) {
     const double still = d_.coarse() ? d_.redundancy() : Thresholds::stick_acceleration;
     double largest = 0.0;  // free relative acceleration
     for (const double q : hold_.problem.q) largest = std::max(largest, std::abs(q));
+    // Bodies that fall together have no free relative acceleration but rounding errors of their own accelerations.
+    double rounding = 0.0;
+    for (const double a : free_) rounding = std::max(rounding, Thresholds::acceleration_rounding * std::abs(a));
+    // Lower bound of the ratio (movability of a part)/(movability of the fastest row): below it rounding errors decide.
     constexpr double least_share = 1e-3;
     double fastest = 0.0;  // D_kk of the row that moves fastest
     for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
@@ -206,7 +210,8 @@ void ModeChange::read_mode(const Candidates& candidates) {
         const std::span<const double> r(solution_.r.data() + hold_.first_row(b), block.rows.size());
         const std::span<const double> v(solution_.v.data() + hold_.first_row(b), block.rows.size());
         if (block.normal && d_.elements()[ix(block.element)].rows.kind != ElementKind::constraint)
-            mode.elements[ix(block.element)].active = r[0] > 0.0 || v[0] <= Thresholds::stay_acceleration * largest;
+            mode.elements[ix(block.element)].active =
+                r[0] > 0.0 || v[0] <= std::max(Thresholds::stay_acceleration * largest, rounding);
         std::size_t offset = block.normal ? 1 : 0;
         for (const int k : block.parts) {
             const std::size_t size = ix(d_.parts()[ix(k)].size);

@@ -25,7 +25,7 @@ SlipDirection outward_normal(const FrictionPart& part, double load, std::span<co
     // A point x outside the patch differs from its nearest point by a multiple of the normal. x is so near that the
     // normal hardly turns between x and the force, and so far that the difference has enough digits.
     if (part.shape == FrictionPart::Shape::patch) {
-        constexpr double outside = 1.0 + 1e-6;
+        constexpr double outside = 1.0 + 1e-6;  // x = outside · force
         double nearest[3], distance = 0.0;
         const double point[3] = {outside * force[0], outside * force[1], outside * force[2]};
         sets::Contensou(part.mu * load, part.radius).project(point, nearest);

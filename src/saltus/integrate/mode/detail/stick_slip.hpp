@@ -13,8 +13,7 @@ namespace saltus::integrate {
 /// along d while γ_T ≠ 0, with λ_T = −μ λ_N d. [Leine] (52)–(57), [Alscher] (15)–(17)
 ///
 /// - Stick ends at the zero of the reserve μ λ_N − |λ_T| (Watch::What::reserve). The part then slips along the normal
-/// of
-///   its set: break_loose().
+///   of its set: break_loose().
 /// - Slip ends at the zero of the velocity along d (Watch::What::slip). The part is then undecided: comes_to_rest().
 /// - At every change of mode, velocities decide for parts that move: decide_by_velocity(). The accelerations decide for
 ///   the others: stick_or_slip().

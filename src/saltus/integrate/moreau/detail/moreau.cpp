@@ -10,6 +10,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/accuracy.hpp"
 #include "saltus/integrate/detail/mean_friction.hpp"
@@ -38,6 +39,7 @@ constexpr int steps_to_lift = 3;
 constexpr int steps_between_stiffness_checks = 200;
 constexpr int first_stiffness_rounds = 16, later_stiffness_rounds = 3;  // of vector iteration
 constexpr int steps_between_progress = 100;                             // calls of Options::interrupted and progress
+constexpr int coordinates_asking_every_step = 64;                       // models with as many ask in each step
 constexpr std::size_t max_warnings = 100;
 // A step that would end within this part of its length before t_end is extended to t_end.
 constexpr double last_step_ratio = 1e-9;
@@ -103,10 +105,14 @@ public:
             out_.warnings.push_back("the system gives no derivatives: forces are explicit");
         if (earlier_ != nullptr) resume();
         refuse_endless_run();
-        if (method_.adaptive)
-            adaptive_steps();
-        else
-            equal_steps();
+        try {
+            if (method_.adaptive)
+                adaptive_steps();
+            else
+                equal_steps();
+        } catch (const Stopped&) {  // within a step; at_ is the state before it
+            interrupt();
+        }
         finish();
         if (earlier_ != nullptr) leave_out_earlier_motion();
         hand_over();
@@ -149,6 +155,7 @@ private:
         sides_.assign(model_.jumps.size(), 0);
         when_.assign(model_.jumps.size(), 0.0);
         leaves_zero_.assign(model_.jumps.size(), 0);
+        zero_when_.assign(model_.jumps.size(), 0.0);
         find_sides();
         if (sampled_ != nullptr && earlier_ == nullptr) {
             sample_ = sampled_->first_after(at_.t) - 1;
@@ -200,7 +207,8 @@ private:
     }
 
     // Jumps of the model. `when` is compared at both ends of a step. Equal steps end where it is zero, by linear
-    // interpolation: an error of the time of order Δt². Adaptive steps reset the state at their end.
+    // interpolation: an error of the time of order Δt². If an impact in the step changes its sign, then the step keeps
+    // its end. Adaptive steps reset the state at their end.
 
     /// The jump that happens in a step, and the part of the step after which it does.
     struct JumpInStep {
@@ -210,7 +218,9 @@ private:
 
     /// The signs of all `when` at the present state. One that is zero has the sign of its change a little later along
     /// q̇ = u. 0: it does not change, so that the next step decides. `just_happened`: the jump that has reset the state,
-    /// whose `when` counts as zero up to `missed`, the error of the place at which its step ended.
+    /// whose `when` counts as zero up to `missed`, the error of the place at which its step ended. Its values are then
+    /// measured from the one after the reset, until they are larger: a body that starts from rest there would otherwise
+    /// pass zero, and jump, a second time.
     void find_sides(int just_happened = -1, double missed = 0.0) {
         if (model_.jumps.empty()) return;
         stepper_.coefficients_at(at_.t, at_.q, at_.u, values_);
@@ -220,11 +230,15 @@ private:
         stepper_.coefficients_at(at_.t + little, later, at_.u, values);
         for (std::size_t k = 0; k < model_.jumps.size(); ++k) {
             when_[k] = values_[ix(model_.jumps[k].when)];
+            const bool happened = static_cast<int>(k) == just_happened;
             const double size = 1.0 + std::abs(when_[k]), change = values[ix(model_.jumps[k].when)] - when_[k];
-            const double zero =
-                std::max(zero_when_ratio * size, static_cast<int>(k) == just_happened ? 2.0 * std::abs(missed) : 0.0);
+            const double zero = std::max(zero_when_ratio * size, happened ? 2.0 * std::abs(missed) : 0.0);
             leaves_zero_[k] = std::abs(when_[k]) <= zero ? 1 : 0;
-            const double sign = leaves_zero_[k] != 0 ? change : when_[k];
+            if (happened)
+                zero_when_[k] = leaves_zero_[k] != 0 ? when_[k] : 0.0;
+            else if (!(std::abs(when_[k]) <= 2.0 * std::abs(zero_when_[k])))
+                zero_when_[k] = 0.0;
+            const double sign = leaves_zero_[k] != 0 ? change : when_[k] - zero_when_[k];
             sides_[k] = std::abs(sign) <= change_rounding * size ? 0 : sign > 0.0 ? 1 : -1;
         }
     }
@@ -233,16 +247,21 @@ private:
     std::optional<JumpInStep> jump_in_step() {
         std::optional<JumpInStep> first;
         if (model_.jumps.empty()) return first;
-        std::vector<double> after;
+        std::vector<double> after, unstruck;
         stepper_.coefficients_at(next_.t, next_.q, next_.u, after);
+        // An impact in the step: velocities jump, and have no values in between. A `when` that would have kept its sign
+        // with the velocities before the step changes it at the impact, after which the guard is asked.
+        if (next_.any_struck) stepper_.coefficients_at(next_.t, next_.q, at_.u, unstruck);
         for (std::size_t k = 0; k < model_.jumps.size(); ++k) {
             const model::Jump& jump = model_.jumps[k];
-            const double when = after[ix(jump.when)];
+            const double when = after[ix(jump.when)] - zero_when_[k];
             const int side = when > 0.0 ? 1 : when < 0.0 ? -1 : 0;
             if (sides_[k] == 0 || side != -sides_[k] ||
                 jump.direction == (side > 0 ? model::Jump::Direction::down : model::Jump::Direction::up))
                 continue;
-            const double part = when_[k] / (when_[k] - when);
+            const double before = when_[k] - zero_when_[k];
+            const bool by_impact = next_.any_struck && (unstruck[ix(jump.when)] - zero_when_[k]) * before > 0.0;
+            const double part = by_impact ? 1.0 : before / (before - when);
             if (!guard_holds(jump, part)) continue;
             if (leaves_zero_[k] != 0) {  // it has left zero and come back: the step does not show where
                 out_.status = trajectory::Status::failed;
@@ -261,7 +280,9 @@ private:
         }
         for (std::size_t k = 0; k < model_.jumps.size() && !first; ++k) {
             when_[k] = after[ix(model_.jumps[k].when)];
-            if (when_[k] != 0.0) sides_[k] = when_[k] > 0.0 ? 1 : -1;
+            const double when = when_[k] - zero_when_[k];
+            if (when != 0.0) sides_[k] = when > 0.0 ? 1 : -1;
+            if (when * when_[k] > 0.0) zero_when_[k] = 0.0;
             leaves_zero_[k] = 0;
         }
         return first;
@@ -285,7 +306,7 @@ private:
         if (!(to < t)) return true;
         const bool at_start = !(to - at_.t > last_step_ratio * h);
         t = at_start ? at_.t : to;
-        return at_start || stepper_.step(at_, t, next_);
+        return at_start || make_step(at_, t, next_);
     }
 
     /// Resets the state by a jump of the model.
@@ -306,6 +327,8 @@ private:
         e.energy_before = stepper_.total_energy(at_.t, at_.q, at_.u);
         stepper_.coefficients_at(at_.t, at_.q, at_.u, values_);
         const double missed = values_[ix(jump.when)];
+        const std::span<const double> positions = stepper_.positions_at(at_.t, at_.q, at_.u);
+        const std::vector<double> before(positions.begin(), positions.end());
         for (const model::JumpValue& v : jump.q) at_.q[ix(v.coordinate)] = values_[ix(v.value)];
         for (const model::JumpValue& v : jump.u) at_.u[ix(v.coordinate)] = values_[ix(v.value)];
         e.q_plus = at_.q;
@@ -316,7 +339,7 @@ private:
             if (!std::isfinite(at_.q[i]) || !std::isfinite(at_.u[i]))
                 return refuse("gives no finite " + model_.coordinates[i] + ": look for a division by zero");
         stepper_.begin(at_);
-        if (const std::string why = violated_after_reset(); !why.empty()) return refuse(why);
+        if (const std::string why = violated_after_reset(before); !why.empty()) return refuse(why);
         for (std::size_t i = 0; i < resting_.size(); ++i) resting_[i] = at_.touch[i] == Touch::closed;
         std::fill(idle_.begin(), idle_.end(), 0);
         out_.energy.work += change;
@@ -327,18 +350,21 @@ private:
         find_sides(number, missed);
     }
 
-    /// What the state after a reset violates; empty if it is admissible. After Stepper::begin.
-    std::string violated_after_reset() {
+    /// What a reset violates; empty if it is admissible. `before`: the positions before it. Steps end inside of
+    /// obstacles, which is no fault of a reset that moves nothing deeper. After Stepper::begin.
+    std::string violated_after_reset(std::span<const double> before) {
         const std::span<const double> positions = stepper_.positions_at(at_.t, at_.q, at_.u);
         for (const model::Constraint& c : model_.constraints) {
             const double speed = stepper_.gamma_of(c.row, at_.u), g = c.on_velocity ? 0.0 : positions[ix(c.row)];
-            if (!(std::abs(g) <= reset_defect_ratio * stepper_.row_size(c.row, at_.q)) ||
+            const double drift = c.on_velocity ? 0.0 : std::abs(before[ix(c.row)]);
+            if (!(std::abs(g) <= drift + reset_defect_ratio * stepper_.row_size(c.row, at_.q)) ||
                 !(std::abs(speed) <= reset_defect_ratio * stepper_.row_size(c.row, at_.u)))
                 return "violates constraint '" + c.name + "' (g = " + number_text(g) + ", velocity " +
                        number_text(speed) + "): write new values that satisfy it";
         }
         for (const model::Contact& c : model_.contacts)
-            if (!(positions[ix(c.row)] >= -reset_defect_ratio * stepper_.row_size(c.row, at_.q)))
+            if (!(positions[ix(c.row)] >=
+                  std::min(0.0, before[ix(c.row)]) - reset_defect_ratio * stepper_.row_size(c.row, at_.q)))
                 return "penetrates contact '" + c.name + "' (gN = " + number_text(positions[ix(c.row)]) +
                        "): write new positions with gN >= 0";
         return {};
@@ -357,7 +383,7 @@ private:
             }
             if ((step_ - 1) % steps_between_stiffness_checks == 0 && !method_.implicit)
                 check_stiffness(h, at_resume_point ? first_stiffness_rounds : later_stiffness_rounds);
-            if (!stepper_.step(at_, t, next_)) return fail();
+            if (!make_step(at_, t, next_)) return fail();
             const std::optional<JumpInStep> jump = jump_in_step();
             if (jump && !go_to_jump(*jump, h, t)) return fail();
             if (t > at_.t) {
@@ -382,7 +408,7 @@ private:
                 at_.any_struck, resting_, idle_, struck_without_restitution_);
         accuracy_.remember(archive);
         archive(out_.energy.work);
-        if (!model_.jumps.empty()) archive(sides_, when_, leaves_zero_);
+        if (!model_.jumps.empty()) archive(sides_, when_, leaves_zero_, zero_when_);
         if (!at_.stuck.empty()) archive(at_.stuck);
         if (sampled_ != nullptr) {
             archive(sample_, impulses_);
@@ -494,8 +520,8 @@ private:
             const double rest = options_.t_end - at_.t;
             const bool last = rest <= h * (1.0 + last_step_ratio);
             const double t = cut_at_sample(last ? options_.t_end : at_.t + h, h);
-            const bool made = stepper_.step(at_, t, full_) && stepper_.step(at_, at_.t + 0.5 * (t - at_.t), half_) &&
-                              stepper_.step(half_, t, next_);
+            const bool made = make_step(at_, t, full_) && make_step(at_, at_.t + 0.5 * (t - at_.t), half_) &&
+                              make_step(half_, t, next_);
             const double error = made ? estimated_error() : std::numeric_limits<double>::infinity();
             if (error > 1.0 && h > smallest) {
                 ++out_.statistics.rejected;
@@ -523,14 +549,35 @@ private:
     /// Whether to make another step: the run has not ended, and the user did not interrupt it.
     bool may_continue() {
         if (out_.status != trajectory::Status::completed) return false;
-        if (++asked_ % steps_between_progress != 0) return true;
+        // Steps of a large model are slow: each of them asks.
+        if (++asked_ % steps_between_progress != 0 && model_.size() < coordinates_asking_every_step) return true;
         if (options_.interrupted && options_.interrupted()) {
-            out_.status = trajectory::Status::interrupted;
-            out_.reason = "interrupted at t = " + number_text(at_.t);
+            interrupt();
             return false;
         }
         if (options_.progress) options_.progress(at_.t);
         return true;
+    }
+
+    void interrupt() {
+        out_.status = trajectory::Status::interrupted;
+        out_.reason = "interrupted at t = " + number_text(at_.t);
+    }
+
+    /// Makes a step. An interrupt ends it by Stopped, and the run with it.
+    bool make_step(const Point& from, double t, Point& to) {
+        const Stoppable here(options_.interrupted);
+        return stepper_.step(from, t, to);
+    }
+
+    /// Looks at a step that has been made. An interrupt leaves the rest of it out; the run then ends after this step.
+    template <class Look>
+    void look_unless_interrupted(const Look& look) {
+        try {
+            const Stoppable here(options_.interrupted);
+            look();
+        } catch (const Stopped&) {
+        }
     }
 
     void fail() {
@@ -552,11 +599,11 @@ private:
         if (to.deepest >= 0) accuracy_.see_penetration(to.t, to.deepest, to.violation.gap);
         if (accuracy_.due()) {
             measure(to);
-            if (!method_.adaptive) halve(from, to);
+            if (!method_.adaptive) look_unless_interrupted([&] { halve(from, to); });
         }
         if (record_ == Record::yes) record(to);
         watch_contacts(from, to);
-        note_letting_go(from, to);
+        look_unless_interrupted([&] { note_letting_go(from, to); });
         out_.arcs.back().t_end = to.t;
         if (method_.keep_arcs) {
             out_.arcs.back().steps.push_back(dense_of(from, to));
@@ -836,31 +883,53 @@ private:
             out_.warnings.push_back(ambiguous_forces_text(ambiguity.elements, out_.elements));
     }
 
-    /// Whether friction that stuck at the beginning of a step slips at its end, and could share its load.
-    bool lets_go(const Point& from, const Point& to) const {
-        constexpr double slipping_ratio = 100.0 * sticking_ratio;
+    /// A slip velocity at a state, in units of its size.
+    double slip_ratio(int row, const Point& at) const {
+        return std::abs(stepper_.gamma_of(row, at.u)) / stepper_.row_size(row, at.u);
+    }
+
+    /// The row of friction that stuck at the beginning of a step, slips at its end, and could share its load; -1 if
+    /// there is none.
+    int row_that_lets_go(const Point& from, const Point& to) const {
         int bearing = 0;
         for (std::size_t i = 0; i < elements_.size(); ++i)
             if (elements_[i].kind != ElementKind::contact || from.touch[i] == Touch::closed) ++bearing;
-        if (bearing < 2) return false;
+        if (bearing < 2) return -1;
         for (std::size_t i = 0; i < elements_.size(); ++i) {
             const ElementRows& rows = elements_[i];
             if (rows.kind == ElementKind::contact && from.touch[i] != Touch::closed) continue;
             for (int r = rows.first_slip; r < rows.first_slip + rows.slips; ++r)
-                if (std::abs(stepper_.gamma_of(r, from.u)) <= sticking_ratio * stepper_.row_size(r, from.u) &&
-                    std::abs(stepper_.gamma_of(r, to.u)) > slipping_ratio * stepper_.row_size(r, to.u))
-                    return true;
+                if (slip_ratio(r, from) <= sticking_ratio && slip_ratio(r, to) > sticking_ratio) return r;
         }
-        return false;
+        return -1;
     }
 
     /// Warns, once, if friction of elements that share a load lets go in a step although other forces that their laws
     /// allow hold it, with the load at the end of the step. Both obey the laws: one problem a step finds one of them.
+    /// Short steps begin a slip with velocities that may be errors of the solver: the warning waits until they have
+    /// grown.
     void note_letting_go(const Point& from, const Point& to) {
-        if (letting_go_told_ || layout_rows() > max_examined_rows || releases_ == max_examined_releases ||
-            to.any_struck || !lets_go(from, to))
-            return;
-        ++releases_;
+        constexpr double slipping_ratio = 100.0 * sticking_ratio;
+        if (letting_go_told_ || layout_rows() > max_examined_rows) return;
+        if (letting_go_row_ < 0) {
+            if (releases_ == max_examined_releases || to.any_struck) return;
+            const int row = row_that_lets_go(from, to);
+            if (row < 0) return;
+            ++releases_;
+            letting_go_text_ = text_of_letting_go(from, to);
+            if (!letting_go_text_.empty()) letting_go_row_ = row;
+        }
+        if (letting_go_row_ < 0) return;
+        if (slip_ratio(letting_go_row_, to) > slipping_ratio) {
+            letting_go_told_ = true;
+            out_.warnings.push_back(letting_go_text_);
+        } else if (slip_ratio(letting_go_row_, to) <= sticking_ratio) {
+            letting_go_row_ = -1;
+        }
+    }
+
+    /// The warning for friction that lets go in a step; empty if no forces that the laws allow hold it.
+    std::string text_of_letting_go(const Point& from, const Point& to) {
         if (!dynamics_) dynamics_ = std::make_unique<Dynamics>(model_, false, 1.0);
         Dynamics& d = *dynamics_;
         const std::vector<double> x = state_of(from);
@@ -869,18 +938,16 @@ private:
             open.push_back((elements_[i].kind == ElementKind::contact && from.touch[i] == Touch::open) ||
                            (elements_[i].kind == ElementKind::clutch && from.Lambda[ix(elements_[i].normal)] == 0.0));
         d.set_mode(mode_at(d, to.t, x, from, open), to.t, x.data());
-        if (!d.redundant() || !d.evaluate(to.t, x.data())) return;
+        if (!d.redundant() || !d.evaluate(to.t, x.data())) return {};
         const Dynamics::Ambiguity ambiguity = d.ambiguity();
         Watcher watcher(d);
         watcher.begin(to.t, x.data());
         if (ambiguity.elements.empty() || watcher.motion_depends_on_distribution() || !d.evaluate(to.t, x.data()) ||
             watcher.allow_reactions() > watcher.hold_tolerance)
-            return;
-        letting_go_told_ = true;
-        out_.warnings.push_back(
-            "the motion is not unique at t = " + number_text(to.t) + ": friction of " +
-            names_of(ambiguity.elements, out_.elements) +
-            " lets go, but forces that their laws allow can hold it; the event-driven method holds");
+            return {};
+        return "the motion is not unique at t = " + number_text(to.t) + ": friction of " +
+               names_of(ambiguity.elements, out_.elements) +
+               " lets go, but forces that their laws allow can hold it; the event-driven method holds";
     }
 
     int layout_rows() const { return model_.layout().row_count(); }
@@ -889,6 +956,8 @@ private:
 
     // Of note_letting_go.
     bool letting_go_told_ = false;
+    int letting_go_row_ = -1;      // of friction that has let go where it could be held, until its slip has grown
+    std::string letting_go_text_;  // the warning about it
     int releases_ = 0;
     std::unique_ptr<Dynamics> dynamics_;
 
@@ -926,6 +995,7 @@ private:
     std::vector<int> sides_;         // per jump: sign of `when` at at_; 0 if it is zero up to rounding
     std::vector<double> when_;       // per jump: `when` at at_
     std::vector<char> leaves_zero_;  // per jump: `when` is zero at at_, after a reset or at the start
+    std::vector<double> zero_when_;  // per jump: the value of `when` that counts as zero (find_sides)
     std::vector<double> values_;     // scratch: coefficients
     int jumps_in_step_ = 0;          // resets since the last equal step ended
     long asked_ = 0;

@@ -354,5 +354,226 @@ q = { y = "y0" }
     }
 }
 
+const std::string pulled_block = R"toml(
+[system]
+name = "block at the bound of stick"
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y - F*x"
+[parameters]
+F = 3.0
+mu = 0.3
+[[contact]]
+name = "floor"
+gN = "y"
+gammaT = "x'"
+mu = "mu"
+eN = 0.5
+)toml";
+
+TEST(Refusals, ABlockThatStartsAtTheBoundOfStickHasDerivativesByItsPlaceOnly) {
+    // With F a little larger the block moves by δF t²/2, with F a little smaller it stays. The same holds for mu and
+    // for the velocities.
+    const Sensitivity s = derivatives(from_text(pulled_block), {"F", "mu", "x'", "y'", "x"}, 0.5);
+    for (int j = 0; j < 4; ++j) EXPECT_TRUE(s.final.col(j).hasNaN()) << j;
+    EXPECT_EQ(s.final(0, 4), 1.0);
+    EXPECT_TRUE(says(s, "at the edge between sticking and slipping at the start")) << remarks(s);
+    // A little inside of the bound there are derivatives.
+    const Sensitivity inside = derivatives(from_text(pulled_block, {{"F", 2.999}}), {"F", "mu", "x'", "y'"}, 0.5);
+    EXPECT_FALSE(inside.final.hasNaN()) << remarks(inside);
+    EXPECT_EQ(inside.final(0, 0), 0.0);
+}
+
+TEST(Refusals, FeetThatShareALoadAtTheBoundOfStickHaveNoDerivatives) {
+    // Two pads hold up to 0.3 + 0.2 together; each distribution of a smaller force is admissible.
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "-F*x"
+[parameters]
+F = 0.5
+mu = 0.3
+[[slider]]
+name = "a"
+gammaT = "x'"
+mu = "mu"
+FN = 1
+[[slider]]
+name = "b"
+gammaT = "x'"
+mu = 0.2
+FN = 1
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"F", "mu", "x'", "x"}, 0.5);
+    for (int j = 0; j < 3; ++j) EXPECT_TRUE(s.final.col(j).hasNaN()) << j << remarks(s);
+    EXPECT_EQ(s.final(0, 3), 1.0);
+    EXPECT_FALSE(derivatives(from_text(text, {{"F", 0.499}}), {"F", "mu", "x'"}, 0.5).final.hasNaN());
+}
+
+TEST(Refusals, AFreeClutchAtRestHasDerivativesForwardsOnly) {
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "-x"
+[[clutch]]
+name = "ratchet"
+gamma = "x'"
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x'", "x"}, 0.5);
+    EXPECT_NEAR(s.final(0, 0), 0.5, 1e-12);
+    EXPECT_EQ(s.one_sided[0], 1);
+    EXPECT_EQ(s.one_sided[1], 0);
+    EXPECT_TRUE(says(s, "hold for larger values only")) << remarks(s);
+}
+
+TEST(Refusals, AMotionThatBeginsAtTheTriggerOfAJumpHasDerivativesOnOneSide) {
+    const auto start = [](const char* direction, double velocity) {
+        const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+[[jump]]
+name = "gate"
+when = "x"
+direction = ")toml" + std::string(direction) +
+                                 R"toml("
+u = { x = "0.5*x'" }
+[initial]
+u = { x = )toml" + std::to_string(velocity) +
+                                 " }\n";
+        return derivatives(from_text(text), {"x", "x'"}, 1.0);
+    };
+    EXPECT_EQ(start("up", 1.0).one_sided[0], 1);  // from x < 0 the body would meet the jump
+    EXPECT_EQ(start("up", 1.0).one_sided[1], 0);
+    EXPECT_EQ(start("down", 1.0).one_sided[0], 0);  // it rises through zero, which does not trigger the jump
+    EXPECT_EQ(start("down", -1.0).one_sided[0], -1);
+    const Sensitivity rests = start("both", 0.0);
+    EXPECT_TRUE(rests.final.col(0).hasNaN()) << remarks(rests);
+}
+
+TEST(Refusals, ABodyAtRestOnARidgeHasNoDerivatives) {
+    // It stays on the ridge of U = −|x|, but leaves it from any other start.
+    const auto at_rest = [](const char* force) {
+        const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+f = { x = ")toml" + std::string(force) +
+                                 R"toml(" }
+)toml";
+        const Model m = from_text(text);
+        sensitivity::Options options;
+        options.t_end = 1.0;
+        return sensitivity::sensitivity(m, sensitivity::variables(m, {"x", "y"}), options);
+    };
+    const Sensitivity ridge = at_rest("sign(x)");
+    EXPECT_FALSE(ridge.available);
+    EXPECT_NE(ridge.reason.find("follows the jump"), std::string::npos) << ridge.reason;
+    EXPECT_FALSE(at_rest("-0.3*sign(x')").available);
+    // At a kink of the force the derivatives of both sides differ, unless the slopes there are equal.
+    const Sensitivity kink = at_rest("max(0, x)");
+    EXPECT_FALSE(kink.available);
+    EXPECT_NE(kink.reason.find("has a kink"), std::string::npos) << kink.reason;
+    EXPECT_TRUE(at_rest("-abs(x')*x'").available);
+    EXPECT_TRUE(at_rest("sign(x - 1)").available);  // the jump is elsewhere
+}
+
+TEST(Refusals, AClutchThatIsLockedWithoutAForceHasNoDerivatives) {
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "-F*x"
+[parameters]
+F = 0.0
+[[clutch]]
+name = "ratchet"
+gamma = "x'"
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"F", "x'", "x"}, 0.5);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_TRUE(s.final.col(1).hasNaN());
+    EXPECT_EQ(s.final(0, 2), 1.0);
+    EXPECT_TRUE(says(s, "locked without a force")) << remarks(s);
+    EXPECT_FALSE(derivatives(from_text(text, {{"F", -1.0}}), {"F", "x'"}, 0.5).final.hasNaN());
+}
+
+TEST(Refusals, AContactThatBeginsToExistAtTheStartHasDerivativesOnOneSide) {
+    const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+[[contact]]
+name = "ledge"
+gN = "y"
+if = "x < 0"
+[initial]
+u = { x = 1.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x"}, 0.5);
+    EXPECT_EQ(s.one_sided[0], 1);  // from x < 0 the body would be held for a while
+    EXPECT_EQ(s.final(0, 0), 1.0);
+}
+
+TEST(Refusals, AJumpOfAnExpressionAtTheEndHoldsOnOneSide) {
+    const std::string text = R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+f = { x = "if(t < T, F, 0)" }
+[parameters]
+T = 1.0
+F = 1.0
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"T", "F"}, 1.0);
+    EXPECT_EQ(s.one_sided[0], 1);
+    EXPECT_TRUE(says(s, "falls on the end")) << remarks(s);
+    EXPECT_EQ(s.one_sided[1], 0);
+    EXPECT_NEAR(s.final(1, 1), 1.0, 1e-12);
+}
+
+TEST(Refusals, AnImpactInTheCornerOfAGapHasNoDerivativeAcrossIt) {
+    const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "10*y"
+[[contact]]
+name = "valley"
+gN = "y - abs(x)"
+eN = 0.5
+[initial]
+q = { y = 0.5 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x", "y"}, 0.6);
+    EXPECT_TRUE(s.final.col(0).hasNaN());
+    EXPECT_FALSE(s.final.col(1).hasNaN()) << remarks(s);
+    EXPECT_TRUE(says(s, "corner or a jump where the impact happens")) << remarks(s);
+}
+
+TEST(Refusals, AJumpWhoseConditionIsMetWithEqualityHasNoDerivativeAcrossIt) {
+    const std::string text = R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+[[jump]]
+name = "gate"
+when = "x"
+direction = "up"
+if = "y >= 0"
+u = { x = "0.5*x'" }
+[initial]
+q = { x = -0.3 }
+u = { x = 1.0 }
+)toml";
+    const Sensitivity s = derivatives(from_text(text), {"x", "y"}, 1.0);
+    EXPECT_TRUE(s.final.col(1).hasNaN());
+    EXPECT_TRUE(says(s, "met with equality")) << remarks(s);
+    EXPECT_FALSE(derivatives(from_text(text), {"x"}, 0.2).final.hasNaN()) << "it has not reached the gate";
+}
+
 }  // namespace
 }  // namespace saltus::refusals_test

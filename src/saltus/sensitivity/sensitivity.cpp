@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "saltus/base/numbers.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/model.hpp"
@@ -253,10 +254,24 @@ Sensitivity one_run(const model::Model& model, const std::vector<Variable>& with
         refuse(std::move(why));
         return out;
     }
-    if (dynamics) slow = slow_slip(recording, *dynamics);
-    const bool has_derivatives = output && options.adjoint
-                                     ? backwards(model, recording, std::move(dynamics), *output, options, out)
-                                     : forwards(model, recording, std::move(dynamics), options, out);
+    bool has_derivatives = false;
+    try {
+        const Stoppable here(options.interrupted);
+        if (dynamics) slow = slow_slip(recording, *dynamics);
+        has_derivatives = output && options.adjoint
+                              ? backwards(model, recording, std::move(dynamics), *output, options, out)
+                              : forwards(model, recording, std::move(dynamics), options, out);
+    } catch (const Stopped&) {
+        slow = {};
+        out.final = {};
+        out.one_sided.clear();
+        out.events.clear();
+        out.history.clear();
+        out.output_derivative.clear();
+        out.remarks.clear();
+        refuse("the derivatives were interrupted");
+        return out;
+    }
     if (!has_derivatives) {
         refuse(model::unsupported(model, model::Analysis::sensitivity));
         return out;

@@ -25,8 +25,9 @@ public:
     /// Why there is no derivative along a direction; "" if there is one.
     std::string refusal(const Eigen::RowVectorXd& direction) const;
     /// If friction begins to slip from rest then the derivative holds for variations along this slip only (variations
-    /// against it would slip the other way first). Returns 1 or −1: the direction itself, or its opposite, is along the
-    /// slip. Returns 0 if the derivative holds on both sides.
+    /// against it would slip the other way first). The same is true for a free clutch at rest, and for a motion that
+    /// begins where a jump of the model is triggered. Returns 1 or −1: the derivative holds for the direction itself,
+    /// or for its opposite. Returns 0 if it holds on both sides.
     int side(const Eigen::RowVectorXd& direction) const;
     /// Removes the velocity variations that vanish at once, in all rows.
     void arrest(Matrix& directions) const;
@@ -42,9 +43,16 @@ private:
     int n_;
     void keep_flat_friction(Tangent& tangent, const integrate::RecordedChange& change);
     void keep_touched_contacts(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_clutches_free(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_inside_of_stick(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_inside_of_shared_stick(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_idle_clutches(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_behind_resets(Tangent& tangent, const integrate::RecordedChange& change);
+    void keep_conditions(Tangent& tangent, const integrate::RecordedChange& change);
+    void leave_to_one_side(const Eigen::RowVectorXd& row, double rate, const std::string& why);
 
     std::vector<Demand> demands_;
-    std::vector<Eigen::RowVectorXd> from_rest_;  // ∂γ along the slip that begins from rest
+    std::vector<Eigen::RowVectorXd> increases_;  // ∂ of quantities that are 0 at the start and may only grow
     Matrix velocity_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/sensitivity/arc/detail/arc_rest.hpp"
 #include "saltus/sensitivity/saltation/detail/impact_memory.hpp"
 
 namespace saltus::sensitivity {
@@ -29,7 +30,8 @@ Tangent::Tangent(const model::Mechanics& model, const integrate::Recording& reco
       dynamics(*equations_),
       parameters_(parameters_of(variables)),
       linearised(dynamics, parameters_),
-      impact_memory(std::make_unique<ImpactMemory>()) {}
+      impact_memory(std::make_unique<ImpactMemory>()),
+      rest_memory(std::make_unique<RestMemory>()) {}
 
 Tangent::~Tangent() = default;
 

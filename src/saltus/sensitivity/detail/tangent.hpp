@@ -11,6 +11,7 @@
 namespace saltus::sensitivity {
 
 struct ImpactMemory;
+struct RestMemory;
 
 /// The equations of a recorded motion and their derivatives, in the mode that was set last.
 ///
@@ -58,6 +59,7 @@ public:
     /// Refers to `dynamics` and follows its mode. Ask `linearised.available()` once before any derivative is evaluated.
     integrate::Linearised linearised;
     const std::unique_ptr<ImpactMemory> impact_memory;  ///< of impact_map.cpp
+    const std::unique_ptr<RestMemory> rest_memory;      ///< of arc_rest.cpp
     /// Memory of the search for grazing gaps (grazing.cpp), kept from arc to arc.
     struct GrazingMemory {
         std::vector<int> open;

@@ -202,11 +202,10 @@ double ArcFlow::sparse_step(double t, double end) {
 
 /// The last part of an arc on which slip in a plane comes to rest.
 bool ArcFlow::step_to_rest(const integrate::RecordedArc& arc, const PathToRest& path) {
-    Matrix map;
-    if (!map_to_rest(x_, arc, path, map)) return false;
+    if (path.map.size() == 0) return false;
     for (Bundle* b : {&probe_, &directions_})
-        if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = (b->rows.rightCols(map.rows()) * map).eval();
-    steps_.push_back({path.from, arc.t_end, false, std::move(map)});
+        if (b->rows.rows() > 0) b->rows.middleCols(1, 2 * n_) = (b->rows.rightCols(path.map.rows()) * path.map).eval();
+    steps_.push_back({path.from, arc.t_end, false, path.map});
     return true;
 }
 
@@ -380,13 +379,14 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
         return error > 0.0 ? std::clamp(safety * std::pow(error, -1.0 / order), shortest_factor, longest_factor)
                            : longest_factor;
     };
-    EndInRest last;
+    const PathToRest* path_to_rest = nullptr;
     if (motion_.turns()) {
-        last = end_in_rest(x_, arc);
+        const EndInRest& last = end_in_rest(x_, arc);
         if (last.rests && !last.path) return false;
+        if (last.path) path_to_rest = &*last.path;
         motion_.begin(arc);
     }
-    const double stop = last.path ? last.path->from : arc.t_end;
+    const double stop = path_to_rest != nullptr ? path_to_rest->from : arc.t_end;
     double t = std::max(arc.t_begin, arc.steps.front().t_old());
     double h = std::clamp(next_step_, length_of(arc, 0), first_step_factor * length_of(arc, 0));
     // Recorded steps are not merged if `at` must be called at their ends, or if an expression may have a kink that is
@@ -412,8 +412,8 @@ bool ArcFlow::forwards(const integrate::RecordedArc& arc, Matrix& probe, Matrix&
     if (!first) return false;
     t = *first;
     for (leave_finished_steps(); possible && k < arc.steps.size(); leave_finished_steps()) {
-        if (last.path && t >= stop) {
-            possible = step_to_rest(arc, *last.path);
+        if (path_to_rest != nullptr && t >= stop) {
+            possible = step_to_rest(arc, *path_to_rest);
             tell(arc.t_end);
             break;
         }

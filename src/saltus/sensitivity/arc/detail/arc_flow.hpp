@@ -29,7 +29,7 @@ public:
     struct Step {
         double t, end;
         bool rests = false;   ///< a whole arc at rest: see ArcFlow::rests
-        Matrix to_rest = {};  ///< the end of an arc on which slip in a plane comes to rest (map_to_rest)
+        Matrix to_rest = {};  ///< the end of an arc on which slip in a plane comes to rest (PathToRest::map)
     };
 
     /// `forward_only`: steps may be Taylor series or have sparse matrices. These have no transpose for `backwards`.

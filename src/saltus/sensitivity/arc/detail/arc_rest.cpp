@@ -196,7 +196,62 @@ void follow_slip(integrate::Dynamics& d, double t, const double* x) {
     d.turn_slip(turned);
 }
 
-EndInRest end_in_rest(Tangent& x, const integrate::RecordedArc& arc) {
+namespace {
+
+/// The directions (δq, δu, δp) of one that are carried along a path of the given duration, and the sizes of their
+/// derivatives. Parameters have any unit: each is scaled so that it changes the velocities by about one on the path.
+struct Carried {
+    Matrix directions;
+    Vector sizes;
+};
+
+/// Nothing if the equations cannot be linearised at the beginning of the path, whose mode is set.
+std::optional<Carried> all_directions(Tangent& x, double t, const double* state, double duration) {
+    // A change of the velocities that is smaller than this part of what the accelerations make is hardly more than
+    // rounding.
+    constexpr double least_change = 1e-6;
+    const Eigen::Index size = x.columns() - 1;
+    Carried out{Matrix::Zero(size, x.columns()), Vector::Ones(size)};
+    out.directions.rightCols(size).setIdentity();
+    follow_slip(x.dynamics, t, state);
+    if (!x.linearised.prepare(t, state)) return {};
+    Matrix rates;
+    x.linearised.along(out.directions, rates);
+    for (Eigen::Index k = 0; k < size; ++k) {
+        const double change = rates.row(k).norm() * duration;
+        if (k < 2 * x.n())
+            out.sizes(k) = std::max(1.0, change);
+        else
+            out.directions(k, 1 + k) =
+                1.0 / std::max(change, least_change * x.dynamics.acceleration_scale() * duration);
+    }
+    return out;
+}
+
+/// The path that begins at a recorded state, with its derivatives if they can be integrated. False if slip does not
+/// become slower all the way.
+bool find_path(Tangent& x, const integrate::RecordedArc& arc, double from, PathToRest& path) {
+    const auto begin = [&] {
+        path.t = path.from = from;
+        path.end = path.start = recorded(x, arc, from);
+        x.set_mode(arc.mode, from, path.start.data());
+    };
+    begin();
+    if (std::optional<Carried> carried = all_directions(x, from, path.start.data(), arc.t_end - from)) {
+        Matrix& directions = carried->directions;
+        if (carry(x, path.part, path.t, path.end, directions, carried->sizes)) {
+            path.map = directions.middleCols(1, 2 * x.n());
+            for (Eigen::Index k = 2 * x.n(); k < path.map.rows(); ++k) path.map.row(k) /= directions(k, 1 + k);
+            if (!path.map.allFinite()) path.map.resize(0, 0);
+            return true;
+        }
+        begin();
+    }
+    Matrix nobody(0, x.columns());
+    return carry(x, path.part, path.t, path.end, nobody, Vector());
+}
+
+EndInRest find_end(Tangent& x, const integrate::RecordedArc& arc) {
     EndInRest out;
     if (arc.steps.empty() || !(arc.t_end > arc.t_begin)) return out;
     const int part = resting_part(x, arc);
@@ -205,44 +260,25 @@ EndInRest end_in_rest(Tangent& x, const integrate::RecordedArc& arc) {
     for (const double ratio : begin_ratios) {
         PathToRest path;
         path.part = part;
-        path.t = path.from = arc.t_end - ratio * (arc.t_end - arc.t_begin);
-        path.end = path.start = recorded(x, arc, path.from);
-        x.set_mode(arc.mode, path.from, path.start.data());
-        Matrix nobody(0, x.columns());
-        if (!carry(x, part, path.t, path.end, nobody, Vector())) continue;
+        if (!find_path(x, arc, arc.t_end - ratio * (arc.t_end - arc.t_begin), path)) continue;
         out.path = std::move(path);
         break;
     }
     return out;
 }
 
-bool map_to_rest(Tangent& x, const integrate::RecordedArc& arc, const PathToRest& path, Matrix& map) {
-    const Eigen::Index size = x.columns() - 1;
-    Matrix directions = Matrix::Zero(size, x.columns());
-    directions.rightCols(size).setIdentity();
-    x.set_mode(arc.mode, path.from, path.start.data());
-    // Parameters of any unit: each changes the velocities by about one on the path. A smaller change than this part of
-    // the velocities that the accelerations make is hardly more than rounding.
-    constexpr double least_change = 1e-6;
-    follow_slip(x.dynamics, path.from, path.start.data());
-    if (!x.linearised.prepare(path.from, path.start.data())) return false;
-    Matrix rates;
-    x.linearised.along(directions, rates);
-    Vector sizes = Vector::Ones(size);
-    for (Eigen::Index k = 0; k < size; ++k) {
-        const double change = rates.row(k).norm() * (path.t - path.from);
-        if (k < 2 * x.n())
-            sizes(k) = std::max(1.0, change);
-        else
-            directions(k, 1 + k) =
-                1.0 / std::max(change, least_change * x.dynamics.acceleration_scale() * (path.t - path.from));
+}  // namespace
+
+const EndInRest& end_in_rest(Tangent& x, const integrate::RecordedArc& arc) {
+    RestMemory& memory = *x.rest_memory;
+    if (memory.arc != &arc) {
+        memory = {nullptr, find_end(x, arc)};
+        memory.arc = &arc;
+    } else if (const std::optional<PathToRest>& path = memory.end.path) {
+        x.set_mode(arc.mode, path->from, path->start.data());
+        follow_slip(x.dynamics, path->t, path->end.data());
     }
-    double t = path.from;
-    std::vector<double> state = path.start;
-    if (!carry(x, path.part, t, state, directions, sizes)) return false;
-    map = directions.middleCols(1, 2 * x.n());
-    for (Eigen::Index k = 2 * x.n(); k < size; ++k) map.row(k) /= directions(k, 1 + k);
-    return map.allFinite();
+    return memory.end;
 }
 
 }  // namespace saltus::sensitivity

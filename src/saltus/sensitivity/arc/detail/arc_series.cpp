@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/model/mechanics.hpp"
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/system.hpp"
@@ -306,6 +307,7 @@ bool ArcSeries::carry(std::size_t step, double t, double end, Eigen::RowVectorXd
 /// highest order does not suffice for it.
 int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVectorXd& from, Allowed allowed) {
     ++evaluations;
+    count_work(static_cast<double>(max_order) * n_ * n_);
     for (int i = 0; i < n_; ++i) {
         now_->dq[ix(i)][0] = *state_order(0, ix(i)) = from(1 + i);
         now_->du[ix(i)][0] = *state_order(0, ix(n_ + i)) = from(1 + n_ + i);
@@ -352,6 +354,7 @@ int ArcSeries::expand(std::size_t step, double t, double& h, const Eigen::RowVec
 bool ArcSeries::invert() {
     Equations& e = *now_;
     const std::size_t size = right_.size();
+    count_work(std::pow(static_cast<double>(size), 3));
     elimination_.assign(size * size, 0.0);
     std::vector<std::size_t>& exchanged = e.inverse_end;  // first the memory for the rows that were exchanged
     exchanged.resize(size);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/jacobians.hpp"
 #include "saltus/model/mechanics.hpp"
@@ -30,6 +31,14 @@ constexpr double acceleration_deviation = 0.05;
 constexpr double start_offset_ratio = 1e-9;
 /// Accelerations on the two sides of the start differ if |difference| > this · (their size).
 constexpr double start_jump_ratio = 1e-6;
+/// For a motion that stays where a compared value is zero: two displacements to both sides of it, in 1 + |state|. The
+/// accelerations jump there if their difference does not shrink with the displacement, as it does at a kink.
+constexpr double side_offsets[] = {1e-6, 1e-9};
+constexpr double shrinking_ratio = 0.5;
+/// There is a kink if the slopes of the accelerations on the two sides differ by more than this part of them.
+constexpr double kink_ratio = 1e-3;
+/// A contact or constraint keeps the motion there if |w·d| > this · Σ|w_i d_i| for the displacement d.
+constexpr double held_ratio = 1e-9;
 /// A compared value that stays zero for longer than this part of the interval between two samples has two crossings.
 constexpr double zero_stay_ratio = 1e-12;
 /// Crossings of several expressions happen together if their times differ by at most this · max(1, t).
@@ -51,6 +60,8 @@ public:
 
     std::optional<double> stays() const { return stays_; }  ///< first time at which the motion follows a jump, if any
 
+    bool on_kink() const { return on_kink_; }  ///< stays() is at a kink: the forces are continuous
+
     /// The sign changes of all compared values on an arc, in order of time.
     std::vector<Crossing> crossings(const RecordedArc& arc) {
         std::vector<Crossing> found;
@@ -59,6 +70,10 @@ public:
             double largest = 0.0;
             for (const Sample& s : samples) largest = std::max(largest, std::abs(s.values[k]));
             const Sample* last = nullptr;
+            if (largest == 0.0 && !samples.empty() && !stays_ && lies_on_jump(arc, k)) {
+                stays_ = arc.t_begin;
+                on_kink_ = kink_;
+            }
             for (const Sample& s : samples) {
                 if (std::abs(s.values[k]) <= zero_ratio * largest) continue;
                 const bool changes = last != nullptr && (last->values[k] < 0.0) != (s.values[k] < 0.0);
@@ -218,9 +233,88 @@ private:
                acceleration_deviation * (f.tail(n).cwiseAbs() + a.cwiseAbs()).maxCoeff();
     }
 
+    /// Whether a compared value is zero on the whole arc, and the accelerations on its two sides differ, or their
+    /// derivatives do (`kink_`), as for max(0, x). A body at rest
+    /// on the ridge of U = −|x| stays there, because sign(0) = 0, but any other start leaves it. A jump that contacts
+    /// and constraints do not let the motion reach does not count.
+    bool lies_on_jump(const RecordedArc& arc, std::size_t k) {
+        const double t = arc.t_begin;
+        at(arc, t);
+        const std::vector<double> here = state_;
+        x_.set_mode(arc.mode, t, here.data());
+        Matrix slopes;
+        x_.linearised.switch_derivatives(t, here.data(), slopes);
+        const int n = x_.n();
+        const Vector slope = slopes.row(static_cast<Eigen::Index>(k)).segment(1, 2 * n);
+        if (slope.isZero(0.0)) return false;
+        Vector way(2 * n), field[2];
+        for (int i = 0; i < 2 * n; ++i) way(i) = slope(i) * (1.0 + std::abs(here[static_cast<std::size_t>(i)]));
+        way /= way.cwiseAbs().maxCoeff();
+        if (!x_.dynamics.evaluate(t, here.data()) || leaves_closed_rows(way)) return false;
+        Vector middle;
+        if (!x_.velocity_field(t, here.data(), middle)) return false;
+        double difference[2], bend[2], change[2];
+        for (const int level : {0, 1}) {
+            double value[2];
+            for (const int side : {0, 1}) {
+                const double offset = side == 0 ? -side_offsets[level] : side_offsets[level];
+                for (int i = 0; i < 2 * n; ++i)
+                    state_[ix(i)] = here[ix(i)] + offset * way(i) * (1.0 + std::abs(here[ix(i)]));
+                x_.linearised.switches(t, state_.data(), values_);
+                value[side] = values_[k];
+                if (!x_.velocity_field(t, state_.data(), field[side])) return false;
+            }
+            if (!(value[0] < 0.0 && value[1] > 0.0)) return false;
+            difference[level] = (field[1] - field[0]).tail(n).cwiseAbs().maxCoeff();
+            bend[level] = (field[1] + field[0] - 2.0 * middle).tail(n).cwiseAbs().maxCoeff() / side_offsets[level];
+            change[level] =
+                ((field[1] - middle).tail(n).cwiseAbs() + (field[0] - middle).tail(n).cwiseAbs()).maxCoeff() /
+                side_offsets[level];
+        }
+        // A smooth function bends by an amount that shrinks with the square of the displacement.
+        kink_ = bend[1] > shrinking_ratio * bend[0] && bend[0] > kink_ratio * change[0];
+        const double size = (field[0].tail(n).cwiseAbs() + field[1].tail(n).cwiseAbs()).maxCoeff();
+        const bool jumps = difference[1] > start_jump_ratio * size && difference[1] > shrinking_ratio * difference[0];
+        kink_ = kink_ && !jumps;
+        return jumps || kink_;
+    }
+
+    /// Whether a displacement of positions or velocities changes a row of the mode that constraints, closed contacts,
+    /// locked clutches or sticking friction hold.
+    bool leaves_closed_rows(const Vector& way) {
+        const int n = x_.n();
+        const integrate::Dynamics& d = x_.dynamics;
+        const auto changes = [&](int row) {
+            for (const int from : {0, n}) {
+                double sum = 0.0, size = 0.0;
+                for (int i = 0; i < n; ++i) {
+                    Vector unit = Vector::Zero(n);
+                    unit(i) = 1.0;
+                    const double term =
+                        model::row_dot(x_.model().layout().rows, d.terms().W, row, {unit.data(), ix(n)}) *
+                        way(from + i);
+                    sum += term;
+                    size += std::abs(term);
+                }
+                if (std::abs(sum) > held_ratio * size) return true;
+            }
+            return false;
+        };
+        for (std::size_t e = 0; e < d.elements().size(); ++e) {
+            if (!d.mode().elements[e].active) continue;
+            if (const int row = d.elements()[e].rows.normal; row >= 0 && changes(row)) return true;
+            for (const int p : d.elements()[e].part_numbers())
+                for (int r = 0; r < d.parts()[ix(p)].size; ++r)
+                    if (!d.mode().parts[ix(p)].slips && changes(d.parts()[ix(p)].row + r)) return true;
+        }
+        return false;
+    }
+
     Tangent x_;
     std::vector<double> state_, values_;
     std::optional<double> stays_;
+    bool kink_ = false;     // of the last lies_on_jump
+    bool on_kink_ = false;  // stays_ is at a kink, not at a jump
 };
 
 }  // namespace
@@ -261,6 +355,9 @@ std::string cut_at_jumps(const model::Mechanics& model, const std::vector<Variab
     }
     recording.pieces = std::move(pieces);
     if (!cutter.stays()) return {};
+    if (cutter.on_kink())
+        return "an expression has a kink at t = " + number_text(*cutter.stays()) +
+               " and the motion stays on it: derivatives would hold on one side only";
     return "an expression jumps at t = " + number_text(*cutter.stays()) +
            " and the motion follows the jump: " + integrate::instead_of_jumps;
 }

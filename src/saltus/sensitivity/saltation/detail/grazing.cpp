@@ -302,10 +302,84 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// A jump of the model that is not triggered although its quantity passes zero, because its condition `if` is zero
+/// there: for variations to one side it happens. Passages within a step are found if the sign differs at its ends.
+NearMiss untriggered_jump(Tangent& x, const integrate::RecordedArc& arc) {
+    using Direction = model::Jump::Direction;
+    constexpr double edge = 1e-12;  // of the condition, in its unit
+    constexpr int bisections = 60;
+    std::vector<double> state(ix(x.dynamics.state_size()));
+    for (const model::Jump& jump : x.model().jumps) {
+        if (jump.guard == model::no_coefficient) continue;
+        const auto value = [&](const ode::Dense& step, double t, model::Coefficient c) {
+            step.evaluate(t, state.data());
+            x.dynamics.evaluate_terms(t, state.data());
+            return x.dynamics.coefficients()[ix(c)];
+        };
+        for (const ode::Dense& step : arc.steps) {
+            double low = std::max(step.t_old(), arc.t_begin), high = std::min(step.t_new(), arc.t_end);
+            const double from = value(step, low, jump.when), to = value(step, high, jump.when);
+            if (!((from < 0.0 && to >= 0.0) || (from > 0.0 && to <= 0.0))) continue;
+            if (jump.direction != Direction::both && (jump.direction == Direction::up) != (from < 0.0)) continue;
+            for (int k = 0; k < bisections; ++k) {
+                const double middle = 0.5 * (low + high), v = value(step, middle, jump.when);
+                ((v < 0.0) == (from < 0.0) && v != 0.0 ? low : high) = middle;
+            }
+            if (std::abs(value(step, high, jump.guard)) <= edge)
+                return {high, "the jump '" + jump.name +
+                                  "' is not triggered here, because its condition is met with equality; a variation to "
+                                  "one side makes it happen"};
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
 NearMiss near_miss(Tangent& x, const integrate::RecordedArc& arc) {
+    if (NearMiss miss = untriggered_jump(x, arc); !miss.text.empty()) return miss;
     if (x.dynamics.compliant() || x.model().contacts.empty()) return {};
     return GrazingSearch(x, arc).run();
 }
+
+namespace {
+
+/// Expressions that jump at the end of the motion: the accelerations just before and just after it differ.
+void add_jumps_at_end(Tangent& x, const integrate::RecordedArc& arc, const trajectory::Trajectory& motion,
+                      Matrix& out) {
+    if (x.linearised.switches() == 0) return;
+    constexpr double offset_ratio = 1e-9;  // of the duration of the arc
+    constexpr double jump_ratio = 1e-6;    // of the accelerations
+    const int n = x.n();
+    std::vector<double> state(ix(x.dynamics.state_size())), values(ix(x.linearised.switches()));
+    arc.steps.back().evaluate(arc.t_end, state.data());
+    x.set_mode(arc.mode, arc.t_end, state.data());
+    Vector along, before, after;
+    if (!x.velocity_field(arc.t_end, state.data(), along)) return;
+    Matrix slopes;
+    x.linearised.switches(arc.t_end, state.data(), values);
+    x.linearised.switch_derivatives(arc.t_end, state.data(), slopes);
+    const auto field_at = [&](double later, Vector& f) {
+        std::vector<double> shifted = state;
+        for (int i = 0; i < 2 * n; ++i) shifted[ix(i)] += later * along(i);
+        return x.velocity_field(arc.t_end + later, shifted.data(), f);
+    };
+    const double offset = offset_ratio * (arc.t_end - arc.t_begin);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        const auto row = slopes.row(static_cast<Eigen::Index>(k));
+        const double rate = row(0) + row.segment(1, 2 * n).dot(along.transpose());
+        if (rate == 0.0 || !falls_on_end(arc.t_end - std::abs(values[k] / rate), motion)) continue;
+        if (!field_at(-offset, before) || !field_at(offset, after)) return;
+        const double size = (before.tail(n).cwiseAbs() + after.tail(n).cwiseAbs()).maxCoeff();
+        if (!((after - before).tail(n).cwiseAbs().maxCoeff() > jump_ratio * size)) continue;
+        out.conservativeResize(out.rows() + 1, Eigen::NoChange);
+        out.bottomRows(1) = -row / rate;
+    }
+}
+
+}  // namespace
 
 // With a gap g > 0 and the rate ġ < 0 at the end, the impact would come g/|ġ| after the end. It is imminent if the time
 // g/|ġ| before the end could not be distinguished from the end. Its δt is that of the condition g = 0 (saltation.cpp):
@@ -329,6 +403,7 @@ Matrix imminent(Tangent& x, const integrate::RecordedArc& arc, const trajectory:
         out.conservativeResize(out.rows() + 1, Eigen::NoChange);
         out.bottomRows(1) = -position.row(e.rows.normal) / rate;
     }
+    add_jumps_at_end(x, arc, motion, out);
     return out;
 }
 

@@ -46,6 +46,9 @@ constexpr double jump_time_ratio = 1e-3;
 /// only let go then it is zero in theory, and the ratio is the accuracy of the forces. At a kink of an expression the
 /// two states differ by the bracket of its root. Otherwise only rounding is allowed.
 constexpr double smooth_ratio_letting_go = 1e-6, smooth_ratio_of_kinks = 1e-9, smooth_ratio = 1e-12;
+/// A condition of a jump, or a value that an expression compares, is zero at an event if it is at most this, in its
+/// unit.
+constexpr double edge_of_expressions = 1e-12;
 /// A condition whose derivative is nowhere larger than this is always met, and is left out.
 constexpr double negligible_condition = 1e-12;
 
@@ -290,7 +293,7 @@ bool come_to_rest(Tangent& x, std::span<const Watch> found, const integrate::Rec
     for (const Watch& w : found)
         if (w.what == Watch::What::slip && d.parts()[ix(w.part)].size > 1) resting.push_back(w.part);
     if (resting.empty() || arc.steps.empty() || !(arc.t_end > arc.t_begin)) return true;
-    const EndInRest end = end_in_rest(x, arc);
+    const EndInRest& end = end_in_rest(x, arc);
     if (!end.path || !x.velocity_field(end.path->t, end.path->end.data(), f)) return false;
     for (const int k : resting) {
         const std::optional<Tangent::EventMemory::Rest> rest = gradient_of_rest(x, end.path->t, end.path->end, k);
@@ -350,18 +353,11 @@ void require_rest_of_appearing_contacts(Tangent& x, const RecordedChange& change
 
 /// True if slip comes to rest where friction can just hold it: neighbouring motions on one side slip on.
 bool sticks_at_the_edge(const integrate::Dynamics& d, const RecordedChange& change) {
-    for (std::size_t i = 0; i < d.elements().size(); ++i) {
-        if (!d.mode().elements[i].active) continue;
-        for (const int k : d.elements()[i].part_numbers()) {
-            const FrictionPart& part = d.parts()[ix(k)];
-            if (d.mode().parts[ix(k)].slips || !change.mode_before->parts[ix(k)].slips ||
-                !change.mode_before->elements[i].active)
-                continue;
-            const double capacity = std::max(part.mu_static, part.mu_second) * d.load(static_cast<int>(i));
-            if (capacity > 0.0 && std::abs(d.reserve(k)) <= edge_reserve_ratio * capacity) return true;
-        }
-    }
-    return false;
+    const std::vector<int> edge = parts_at_the_edge(d);
+    return std::any_of(edge.begin(), edge.end(), [&](int k) {
+        return change.mode_before->parts[ix(k)].slips &&
+               change.mode_before->elements[ix(d.parts()[ix(k)].element)].active;
+    });
 }
 
 /// Whether the event ends stick whose force falls from its bound μ_s λ_N to that of slip, μ λ_N.
@@ -562,6 +558,47 @@ std::vector<EventCondition> conditions_of(Tangent& x, const RecordedChange& chan
     return list;
 }
 
+namespace {
+
+/// The derivative of a quantity at the event, whose time varies: ∂s + ṡ ∂t with ∂t of the first condition.
+RowVector at_the_event(const RowVector& row, const Vector& f, const Saltation& s) {
+    if (s.events.empty() || s.events[0].rate == 0.0) return row;
+    const double rate = row(0) + row.segment(1, f.size()).dot(f.transpose());
+    return row - rate / s.events[0].rate * s.events[0].s;
+}
+
+/// An impact where an expression has a corner, as that of the gap y − |x| at x = 0: the directions of the impulses
+/// differ on both sides.
+void require_no_corner(Tangent& x, const RecordedChange& change, const Vector& f, Saltation& out) {
+    if (change.impacts.empty() || x.linearised.switches() == 0) return;
+    const double t = time_before(change);
+    std::vector<double> values(static_cast<std::size_t>(x.linearised.switches()));
+    x.linearised.switches(t, change.before.data(), values);
+    Matrix slopes;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        if (!(std::abs(values[k]) <= edge_of_expressions)) continue;
+        if (slopes.size() == 0) x.linearised.switch_derivatives(t, change.before.data(), slopes);
+        out.conditions.push_back({at_the_event(slopes.row(static_cast<Eigen::Index>(k)), f, out),
+                                  "an expression has a corner or a jump where the impact happens"});
+    }
+}
+
+}  // namespace
+
+std::vector<int> parts_at_the_edge(const integrate::Dynamics& d) {
+    std::vector<int> list;
+    for (std::size_t i = 0; i < d.elements().size(); ++i) {
+        if (!d.mode().elements[i].active) continue;
+        for (const int k : d.elements()[i].part_numbers()) {
+            const FrictionPart& part = d.parts()[ix(k)];
+            if (d.mode().parts[ix(k)].slips) continue;
+            const double capacity = std::max(part.mu_static, part.mu_second) * d.load(static_cast<int>(i));
+            if (capacity > 0.0 && std::abs(d.reserve(k)) <= edge_reserve_ratio * capacity) list.push_back(k);
+        }
+    }
+    return list;
+}
+
 void Saltation::clear() {
     exists = true;
     inherited = untimed = smooth = false;
@@ -638,6 +675,7 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     if (out.untimed && change.one_of_several)
         return fail("the motion is not unique, and contacts that share a load let go at a time that has no derivative");
     if (change.jump < 0) require_no_touch(x, change, out);
+    require_no_corner(x, change, before, out);
     for (const Watch& w : found)
         if (drops_force(x.dynamics, w) && x.dynamics.parts()[ix(w.part)].size > 1)
             return fail(

@@ -53,6 +53,10 @@ struct Saltation {
 /// of motion are singular.
 std::vector<EventCondition> conditions_of(Tangent& tangent, const integrate::RecordedChange& change);
 
+/// The numbers of the friction parts that stick although their force is at its bound, in the mode and at the state of
+/// the last Dynamics::evaluate.
+std::vector<int> parts_at_the_edge(const integrate::Dynamics& dynamics);
+
 /// δx⁺ for a direction (columns of Tangent) if the time of the change moves by dt. If the saltation has separate drifts
 /// then each event uses its own δt instead.
 Vector passed(const Saltation& s, const Eigen::RowVectorXd& direction, double dt);

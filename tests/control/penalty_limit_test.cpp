@@ -186,6 +186,26 @@ u = { theta = 0.3, phi = 0.5 }
     EXPECT_FALSE(after.lowest_eigenvalue().has_value()) << "the mass is not constant";
 }
 
+TEST(SecondVariation, EndsWhenItIsInterrupted) {
+    const Model oscillator = from_text(R"toml(
+[system]
+name = "oscillator"
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+[initial]
+q = { x = 1.0 }
+)toml");
+    const Trajectory motion = motion_of(oscillator, 10.0, Penalty{});
+    bool stop = false;
+    const SecondVariation variation(oscillator, motion, 1.0, [&] { return stop; });
+    ASSERT_TRUE(variation.available());
+    EXPECT_TRUE(variation.lowest_eigenvalue().has_value());
+    stop = true;
+    EXPECT_FALSE(variation.lowest_eigenvalue().has_value());
+    EXPECT_FALSE(SecondVariation(oscillator, motion, 1.0, [] { return true; }).available());
+}
+
 TEST(MotionDistance, FindsTheHighestPointBetweenSteps) {
     const Model swing = from_text(R"toml(
 [system]

@@ -228,6 +228,39 @@ TEST(Basin, GroupsEndPositionsWithoutKnownSets) {
     }
 }
 
+TEST(Basin, SaysHowManyLabelsBesideABoundaryDependOnTheStepLength) {
+    const model::Model m = model::build(io::parse_model(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "(x^2 - 1)^2/4"
+[[slider]]
+name = "pad"
+gammaT = "x'"
+mu = 0.02
+FN = 1
+)toml",
+                                                        "two wells"));
+    const auto checked = [&](double h) {
+        BasinOptions o = grid(m, {{"x", -2.0, 2.0, 81}}, 60.0);
+        o.method = integrate::Moreau{.h = h};
+        return basin(m, o);
+    };
+    const Basin coarse = checked(0.4), fine = checked(0.02);
+    ASSERT_TRUE(coarse.check && fine.check);
+    EXPECT_EQ(coarse.check->motions, 6U);  // 1 + 81/16
+    EXPECT_EQ(coarse.check->beside, 6U);
+    EXPECT_EQ(coarse.check->finer, "h/2");
+    EXPECT_EQ(coarse.check->setting, 0.2);
+    EXPECT_GT(coarse.check->changed, 0U);
+    EXPECT_EQ(fine.check->changed, 0U);
+    // The count is that of a whole run with half the step.
+    const Basin half = checked(0.2);
+    std::size_t all = 0;
+    for (std::size_t k = 0; k < coarse.base; ++k) all += text_of(coarse, k) != text_of(half, k) ? 1 : 0;
+    EXPECT_GE(all, coarse.check->changed);
+}
+
 TEST(Refinement, GivesTheLabelsOfTheWholeFineGrid) {
     const model::Model m = shipped("constrained-beam");
     BasinOptions coarse = grid(m, {{"theta", 0.0, 3.0, 9}, {"theta'", 0.0, 16.0, 17}}, 20.0);
@@ -348,6 +381,28 @@ q = { x = -0.387 }
         EXPECT_NE(text_of(b, k), "E1") << "a motion passed the wall";
         EXPECT_EQ(text_of(b, k), text_of(to_rest, k)) << k;
     }
+}
+
+TEST(BasinLevelSet, IsNotViolatedBySlowMotionsThatCountAsAtRest) {
+    // With a coarse --rest the oscillator counts as at rest where it turns round, beside its equilibrium.
+    const model::Model m = model::build(io::parse_model(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+U = "x^2/2"
+R = "x'^2/2"
+)toml",
+                                                        "oscillator"));
+    BasinOptions o = grid(m, {{"x", -1.0, 1.0, 9}, {"x'", -1.0, 1.0, 5}}, 60.0);
+    o.level = CaptureSet{10.0, 0.0, {0.0}, true, {}, {}};
+    o.to_rest = true;
+    o.rest = 1e-2;
+    const Basin b = basin(m, o);
+    EXPECT_EQ(b.inside, 45U);
+    EXPECT_EQ(b.violations, 0U);
+    EXPECT_GT(b.inside_undecided, 0U);
+    o.rest = 1e-8;
+    EXPECT_EQ(basin(m, o).inside_undecided, 0U);
 }
 
 TEST(BasinLevelSet, ThatIsTooLargeHasViolations) {

@@ -63,6 +63,19 @@ TEST(CertifyNonlinearDamping, LossesForSmallVelocitiesOnlyGiveALocalVerdict) {
     EXPECT_EQ(saturated.grade, Grade::proved) << story(saturated);
 }
 
+TEST(CertifyNonlinearDamping, AVelocityWithoutLossThatTheLevelSetExcludesIsNoWitness) {
+    // D = x'²(1 − x') and D = x'²(1 − x'²) vanish at x' = 1, where T = 1/2. All smaller velocities lose energy.
+    for (const char* force : {"-x' + x'^2", "-x' + x'^3", "-x'^3 + x'^5"}) {
+        const Certificate c = oscillator("f = { x = \"" + std::string(force) + "\" }");
+        EXPECT_EQ(c.outcome, Outcome::attractive) << force << story(c);
+        EXPECT_LE(c.rho, 0.5) << force << story(c);
+        EXPECT_GE(c.rho, 0.49) << force << story(c);
+    }
+    // No velocity with |x'| <= 0.1 loses energy.
+    const Certificate dead = oscillator("f = { x = \"-if(abs(x') > 0.1, x' - 0.1*sign(x'), 0)\" }");
+    EXPECT_NE(dead.outcome, Outcome::attractive) << story(dead);
+}
+
 TEST(CertifyNonlinearDamping, ForcesThatSupplyEnergyAreNotCertified) {
     for (const char* const f :
          {"f = { x = \"0.5*x' - x'^3\" }", "f = { x = \"0.1*abs(x')*x'\" }", "f = { x = \"-x'^3 + 1e-3*x'\" }",

@@ -332,5 +332,120 @@ FN = 1
     }
 }
 
+/// The model of a point mass in the plane with this potential energy and damping.
+Equilibria in_the_plane(const std::string& U, const std::string& more = "", long max_boxes = 20'000) {
+    EquilibriaOptions options;
+    options.max_boxes = max_boxes;
+    return equilibria(
+        from_text("[system]\nq = [\"x\", \"y\"]\nT = \"(x'^2 + y'^2)/2\"\nR = \"(x'^2 + y'^2)/20\"\nU = \"" + U +
+                  "\"\n" + more),
+        options);
+}
+
+TEST(LocalStability, IsUndecidedWhereTheStiffnessVanishesWithinTheAccuracyOfThePosition) {
+    // Newton's method ends next to the point where U' has a multiple zero, and finds a tiny stiffness of either sign.
+    for (const char* U : {"(x - 1)^3 + y^2", "x^3 + y^2", "y^2 - x^4", "(x - 1)^5 + y^2", "(x^2 - 1)^3 + y^2",
+                          "1 - cos(x) - x^2/2 + y^2"}) {
+        const Equilibria e = in_the_plane(U);
+        ASSERT_FALSE(e.sets.empty()) << U;
+        for (const EquilibriumSet& set : e.sets) {
+            const double x = set.representative(0);
+            if (std::string(U).starts_with("(x^2") && std::abs(x) < 0.5) continue;  // a true minimum
+            EXPECT_EQ(set.dimension, 0) << U;
+            ASSERT_TRUE(set.stability) << U;
+            EXPECT_EQ(set.stability->verdict, LocalVerdict::undecided) << U << " at " << x;
+            EXPECT_EQ(set.stability->morse_index, -1) << U << " at " << x;
+        }
+    }
+    // Small stiffness alone decides: these wells differ in size only.
+    for (const double k : {1e-6, 1.0, 1e6}) {
+        const Equilibria e = in_the_plane(std::to_string(k) + "*(x^2 - 1)^2 + y^2");
+        ASSERT_EQ(e.sets.size(), 3U);
+        for (const EquilibriumSet& set : e.sets) {
+            const bool middle = std::abs(set.representative(0)) < 0.5;
+            EXPECT_EQ(set.stability->verdict, middle ? LocalVerdict::unstable : LocalVerdict::asymptotically_stable)
+                << k;
+            EXPECT_EQ(set.stability->morse_index, middle ? 1 : 0) << k;
+        }
+    }
+}
+
+TEST(LocalStability, IsUndecidedIfItChangesAlongTheSet) {
+    // All of x = 0 is at rest in U = x² y: a valley for y > 0, a ridge for y < 0.
+    const Equilibria e = in_the_plane("x^2*y", "", 1000);
+    ASSERT_FALSE(e.sets.empty());
+    for (const EquilibriumSet& set : e.sets) {
+        ASSERT_TRUE(set.stability);
+        EXPECT_EQ(set.stability->verdict, LocalVerdict::undecided);
+    }
+}
+
+TEST(LocalStability, IsUndecidedWhereConstraintsCross) {
+    // On x y = 0 the energy is (x² + y²)/2, which has a minimum at the crossing. Without the constraint it has a
+    // saddle.
+    const Equilibria e = in_the_plane("(x^2 + y^2)/2 + 2*x*y",
+                                      "[[constraint]]\nname = \"cross\"\ng = \"x*y\"\n[initial]\nq = { x = 0.5 }\n");
+    ASSERT_FALSE(e.sets.empty());
+    ASSERT_TRUE(e.sets[0].stability);
+    EXPECT_EQ(e.sets[0].stability->verdict, LocalVerdict::undecided);
+}
+
+TEST(Completeness, NoGapWithoutGradientCarriesALoad) {
+    // The gap y² is nowhere negative and pushes nowhere; y³ has no gradient on the floor y = 0.
+    const Equilibria square = in_the_plane("x^2 + (y - 1)^2", "[[contact]]\nname = \"c\"\ngN = \"y^2\"\n");
+    ASSERT_EQ(square.sets.size(), 1U);
+    EXPECT_NEAR(square.sets[0].representative(1), 1.0, 1e-12);
+    const Equilibria cube = in_the_plane("x^2 + 10*y", "[[contact]]\nname = \"c\"\ngN = \"y^3\"\n");
+    EXPECT_TRUE(cube.sets.empty());
+    EXPECT_FALSE(cube.completeness.complete);
+}
+
+TEST(Completeness, NarrowStripsWithoutEquilibriaDivideRegions) {
+    // Two sliders hold where |x³ − x| <= mu and |y| <= 0.1. The largest |x³ − x| between the wells is 0.3849, so that
+    // for mu = 0.3845 strips of width 0.03 around |x| = 0.577 divide the rectangle into three sets.
+    const std::string sliders =
+        "[[slider]]\nname = \"a\"\ngammaT = \"x'\"\nmu = 0.3845\nFN = 1\n"
+        "[[slider]]\nname = \"b\"\ngammaT = \"y'\"\nmu = 0.1\nFN = 1\n";
+    constexpr long max_boxes = 1000;
+    const Equilibria e = in_the_plane("(x^2 - 1)^2/4 + y^2/2", sliders, max_boxes);
+    EXPECT_EQ(e.sets.size(), 3U);
+    EXPECT_TRUE(e.warnings.empty()) << e.warnings[0];
+    for (const EquilibriumSet& set : e.sets) EXPECT_LT(set.upper(0) - set.lower(0), 1.2);
+    EXPECT_GT(e.completeness.boxes, max_boxes + 100) << "so few boxes do not divide them";
+}
+
+TEST(Completeness, ASetThatEndsWhereAFormulaOverflowsHasAWarning) {
+    // Friction holds where x <= 0.3 exp(x), which is true for all large x; exp(709.8) is infinite in floating point.
+    const auto with_load = [](const std::string& load) {
+        EquilibriaOptions options;
+        options.max_boxes = 1000;
+        return equilibria(from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\n[[slider]]\nname = \"s\"\n"
+                                    "gammaT = \"x'\"\nmu = 0.3\nFN = \"" +
+                                    load + "\"\n"),
+                          options);
+    };
+    const auto warns = [](const Equilibria& e) {
+        return std::any_of(e.warnings.begin(), e.warnings.end(),
+                           [](const std::string& w) { return w.find("overflows") != std::string::npos; });
+    };
+    EXPECT_TRUE(warns(with_load("exp(x)")));
+    EXPECT_FALSE(warns(with_load("1 + x^2")));
+}
+
+TEST(Completeness, ABranchOfAHyperbolaStaysOnItsSide) {
+    const Equilibria e = in_the_plane("(x*y - 1)^2", "", 2000);
+    int branches = 0;
+    for (const EquilibriumSet& set : e.sets) {
+        if (set.dimension != 1) continue;
+        ++branches;
+        const double side = set.representative(0) > 0.0 ? 1.0 : -1.0;
+        for (Eigen::Index i = 0; i < 2; ++i) {
+            EXPECT_NEAR(side > 0.0 ? set.lower(i) : set.upper(i), 0.0, 0.1) << i;
+            EXPECT_TRUE(std::isinf(side > 0.0 ? set.upper(i) : set.lower(i))) << i;
+        }
+    }
+    EXPECT_EQ(branches, 2);
+}
+
 }  // namespace
 }  // namespace saltus::stability::equilibrium_completeness_test

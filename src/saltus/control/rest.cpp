@@ -11,7 +11,7 @@ namespace saltus::control {
 
 namespace {
 
-constexpr int max_descent_steps = 200;
+constexpr int max_descent_steps = 200;      ///< of the descent of the potential
 constexpr double negligible_force = 1e-12;  ///< a contact pushes if λ > this times the size of the forces
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
@@ -34,9 +34,9 @@ constexpr double least_eigenvalue = 1e-8, shift_margin = 1e-3;
 constexpr double small_step = 1e-9;  ///< a descent step below this part of max(1, |q|) is polished by Newton
 constexpr int max_halvings = 40;     ///< of a descent step
 constexpr double runaway = 1e9;      ///< the descent diverges if |q| exceeds this times its start
-constexpr int runaway_steps = 3;     ///< in more than so many steps; constraints may lead back from one
+constexpr int runaway_steps = 3;     ///< in more than this number of steps; constraints may lead back from one step
 constexpr int max_newton_steps = 40;
-constexpr int patient_newton_steps = 6;  ///< after so many steps a step must be shorter than the one before
+constexpr int patient_newton_steps = 6;  ///< after this number of steps each step must be shorter than the one before
 
 std::vector<double> moved(std::span<const double> q, const Vector& d, double s) {
     std::vector<double> out(q.begin(), q.end());

@@ -42,6 +42,7 @@ Rest polish_rest(Statics& statics, std::span<const double> q, const Vector& lamb
 /// sign; springs must not pull.
 Rest stationary_rest(Statics& statics, std::span<const double> q, const std::vector<int>& closed);
 
+/// How an equilibrium changes with a parameter.
 struct RestDerivative {
     Vector q, lambda;  ///< dq/dp and dλ/dp
 };

@@ -12,8 +12,9 @@ namespace saltus::control {
 namespace {
 
 constexpr int max_coordinates = 300;  ///< the matrices of this module are dense
-/// kernel(): a row of the projector onto the kernel that is shorter than this is rounding. Rows of a projector onto a
-/// space of dimension d have at least one row of length √(d/n), so that real ones are far longer.
+/// kernel(): the kernel is complete when no row of the remaining projector is longer than this. The squares of the
+/// lengths of all n rows of an orthogonal projector add up to its rank d. So as long as d >= 1 some row is at least
+/// √(1/n) >= 0.05 long, and rounding, about 1e-15, is far shorter.
 constexpr double negligible_projection = 1e-7;
 
 }  // namespace
@@ -106,8 +107,8 @@ Spectrum vibrations(const Matrix& K, const Matrix& M) {
 
 Matrix kernel(const Matrix& rows, Eigen::Index n, double tolerance) {
     if (rows.rows() == 0) return Matrix::Identity(n, n);
-    // I − A⁺A is the orthogonal projector onto the kernel. Its longest row is normalised and removed from all others,
-    // until nothing is left (Gram–Schmidt with pivoting).
+    // I − A⁺A is the orthogonal projector onto the kernel. Its longest row, normalised, becomes a vector of the basis,
+    // and its component is removed from all rows, until only rounding is left (Gram–Schmidt with pivoting).
     Matrix left = Matrix::Identity(n, n) - least_squares_columns(rows, rows, tolerance);
     Matrix basis(n, 0);
     for (Eigen::Index k = 0; k < n; ++k) {

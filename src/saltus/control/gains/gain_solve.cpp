@@ -26,8 +26,8 @@ constexpr double motion_noise_per_rtol = 1e-3;  ///< at the end of a motion, tim
 constexpr double default_rtol = 1e-9;           ///< of methods without a tolerance
 
 constexpr int max_newton_steps = 12;
-constexpr double geometric_ratio = 16.0;   ///< a bracket whose ends have a larger ratio is bisected geometrically
-constexpr int slow_steps = 3;              ///< so many steps in a row that do not halve the bracket: bisection
+constexpr double geometric_ratio = 16.0;  ///< a bracket whose ends have a larger ratio is bisected geometrically
+constexpr int slow_steps = 3;  ///< after this number of steps in a row without halving the bracket: bisection
 constexpr double least_width = 4.0 * eps;  ///< of the bracket, relative: neighbouring numbers
 constexpr double margin_of_width = 0.25;   ///< least distance of a step from the ends, relative to the wanted width
 

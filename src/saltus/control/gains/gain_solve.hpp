@@ -19,6 +19,7 @@ struct Unknown {
 /// Parses "Kp" or "Kp=0.1:20". Throws Error.
 Unknown unknown_from_text(const std::string& text);
 
+/// The outcome of the search for the value of an unknown.
 enum class SolveStatus {
     solved,       ///< the target is met up to rounding, or the bracket up to the tolerance
     jump,         ///< the left side jumps over the right side at the value given
@@ -36,6 +37,7 @@ struct SolveTrial {
     std::string refused;                  ///< why there is no target value
 };
 
+/// The value of the unknown that was found, with everything that the search has learned.
 struct GainSolution {
     std::string model, unknown, target;
     std::vector<std::string> coordinates, elements;

@@ -194,6 +194,7 @@ Measures measure(const model::Model& model, const Trajectory& motion, ContactMod
     Measures m;
     m.status = motion.status;
     m.reason = motion.reason;
+    m.warnings = motion.warnings;
     m.end = motion.end;
     m.forces = motion.forces;
     if (contacts == ContactModel::rigid) {

@@ -15,6 +15,7 @@ namespace saltus::control {
 struct Measures {
     trajectory::Status status = trajectory::Status::interrupted;
     std::string reason;
+    std::vector<std::string> warnings;  ///< of the motion
     trajectory::State end;
     std::vector<trajectory::Reaction> forces;  ///< reactions at the end of the motion
     long impacts = 0;                          ///< number of impacts; with springs: of phases of contact

@@ -33,16 +33,16 @@ struct Symbol {
         parameter,
         force,
         gap,
-        lowest,  ///< of an output along the motion
-        highest,
+        lowest,   ///< smallest value of an output along the motion
+        highest,  ///< largest value of an output along the motion
         settling,
         impacts,
         peak_impulse,
         peak_force
     };
     What what = What::time;
-    int index = 0;      ///< of the coordinate, parameter, element or output
-    int component = 0;  ///< of a force: 0 is the normal force, 1, 2, ... are components of friction
+    int index = 0;      ///< number of the coordinate, parameter, element or output
+    int component = 0;  ///< component of a force: 0 is the normal force, 1, 2, ... are components of friction
     std::string name;
 };
 
@@ -109,7 +109,7 @@ std::optional<Symbol> find_symbol(std::string_view name, const model::Model& mod
 }  // namespace
 
 struct Target::Parsed {
-    std::vector<Symbol> symbols;  ///< those that the target contains
+    std::vector<Symbol> symbols;  ///< the numbers of a run that the target contains, each once
     expr::Graph graph;
     std::vector<Expr> variables;  ///< one for each symbol
     Expr left{}, difference{};
@@ -136,7 +136,7 @@ Target::Target(const std::string& text, const model::Model& model) : text_(text)
         in.variables.push_back(in.graph.symbol(symbol->name, expr::Kind::parameter));
         return in.variables.back();
     };
-    std::vector<model::NamedCall> calls;  // of the target and of the outputs
+    std::vector<model::NamedCall> calls;  // the calls in the target and in the expressions of the outputs
     const auto without_calls = [&](const expr::Source& source) {
         model::WithoutCalls plain = model::replace_calls(source, called_functions(), calls.size());
         calls.insert(calls.end(), plain.calls.begin(), plain.calls.end());
@@ -187,7 +187,8 @@ TargetAt Target::natural() const {
 
 namespace {
 
-/// The reaction of an element at an equilibrium, which has no friction.
+/// The force of an element at an equilibrium: the normal force of a contact or the reaction of a constraint. Models
+/// with friction are refused by statics_refusal, so components of friction are 0.
 double steady_force(const model::Model& model, const Rest& rest, const Symbol& s) {
     if (s.component > 0) return 0.0;
     const auto i = static_cast<std::size_t>(s.index);
@@ -195,6 +196,7 @@ double steady_force(const model::Model& model, const Rest& rest, const Symbol& s
     return rest.lambda(model.constraints[i - model.contacts.size()].row);
 }
 
+/// The gap of a contact at a position.
 double gap_at(const model::Model& model, const std::vector<double>& q, double t, int contact) {
     model::Workspace workspace(model);
     model::Terms terms(model.layout());
@@ -203,7 +205,7 @@ double gap_at(const model::Model& model, const std::vector<double>& q, double t,
     return terms.positions[static_cast<std::size_t>(model.contacts[static_cast<std::size_t>(contact)].row)];
 }
 
-/// The value of a symbol in a run; nothing if the motion has not settled.
+/// The value of a symbol in a run. Nothing if the symbol is settling_time and the motion has not settled.
 std::optional<double> number(const model::Model& model, const Measures& run, TargetAt at, const Symbol& s) {
     using What = Symbol::What;
     const bool steady = at == TargetAt::steady;
@@ -256,7 +258,10 @@ std::optional<Target::Value> Target::value(const model::Model& model, const Meas
     return Value{(*results)[0], (*results)[1]};
 }
 
-/// Chain rule: Σ ∂difference/∂symbol · d(symbol)/dp, with dq/dp and dλ/dp of the equilibrium.
+/// Chain rule: Σ ∂difference/∂symbol · d(symbol)/dp. d(symbol)/dp is dq/dp or dλ/dp of the equilibrium, 1 for the
+/// parameter itself, and 0 for other independent parameters and for velocities. It is not known here for a dependent
+/// parameter: nothing is returned. Nor is it known for other symbols (time, gaps, outputs, numbers of the motion):
+/// nothing is returned if the difference depends on one of them.
 std::optional<double> Target::steady_derivative(const model::Model& model, const Measures& run, Statics& statics,
                                                 const std::string& parameter) const {
     using What = Symbol::What;

@@ -61,7 +61,14 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
             return;
         }
         const Vector miss = Eigen::Map<const Vector>(motion.end.q.data(), n) - wanted;
-        const SecondVariation variation(model, motion, 1.0);
+        const SecondVariation variation(model, motion, 1.0, options.interrupted);
+        const auto cut_short = [&] {
+            if (!(options.interrupted && options.interrupted())) return false;
+            path.found = false;
+            path.reason = "interrupted";
+            return true;
+        };
+        if (cut_short()) return;
         if (!variation.available()) {
             path.reason = "the motion cannot be linearised";
             return;
@@ -85,6 +92,7 @@ void shoot(const model::Model& model, const std::vector<double>& q_end, double t
             path.morse_index = variation.morse_index();
             path.conjugate_times = variation.conjugate_times();
             path.lowest_eigenvalue = variation.lowest_eigenvalue();
+            cut_short();
         };
         if (done) return finish();
         // The step is halved until the end comes nearer.

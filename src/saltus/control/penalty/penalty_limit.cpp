@@ -32,8 +32,9 @@ double normal_velocity(const model::Model& model, const trajectory::Event& e, co
     return model::row_velocity(model.layout(), terms, model.contacts[static_cast<std::size_t>(contact)].row, u);
 }
 
-/// Counts the phases of contact and measures the first one that ends. A spring of stiffness k keeps a mass m in contact
-/// for about π √(m/k) and gives back γ⁺ = −γ⁻ if it has no damping.
+/// Counts the phases of contact and measures the first one that ends: its duration, and −γ⁺/γ⁻ from the normal
+/// velocities at its end and at its begin. As a check: a contact spring k without damping under a mass m makes half a
+/// vibration. So the duration is about π √(m/k) and the ratio is about 1.
 void measure_phases(const model::Model& model, const Trajectory& motion, PenaltyRun& run) {
     const int contacts = static_cast<int>(model.contacts.size());
     const trajectory::Event* begin = nullptr;
@@ -64,6 +65,7 @@ std::optional<double> order_over(const std::vector<PenaltyRun>& runs,
     return -(n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
 
+/// max_i |a_i − b_i|.
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
     double worst = 0.0;
     for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] - b[i]));
@@ -94,7 +96,7 @@ ensemble::Axis penalty_from_text(const std::string& text) {
     std::vector<double> values = axis.values();
     for (double& k : values) {
         if (!(k > 0.0)) throw Error("a stiffness must be positive", {"--penalty", 0, 0}, remedy);
-        // Rounded to 14 digits: even ratios give 9999.999999999998 instead of 10000.
+        // A logarithmic axis computes 9999.999999999998 where the user means 10000. 14 digits remove such rounding.
         k = number_in(rounded_text(k, 14));
     }
     std::sort(values.begin(), values.end());
@@ -152,8 +154,9 @@ void find_orders(PenaltyLimit& out) {
 }  // namespace
 
 /// In contact a mass m follows half a vibration of duration π √(m/k) and depth |γ⁻| √(m/k); the rigid motion turns at
-/// once. Positions therefore differ by O(k^(−1/2)), while the velocities differ by 2|γ⁻| during contact for every k
-/// ([Tornambe] errata 11). The equilibria differ by O(1/k).
+/// once. Positions therefore differ by O(k^(−1/2)). The velocities differ by up to 2|γ⁻| during contact for every k, so
+/// that they do not converge uniformly (docs/papers.md, "The penalty's limit"). At rest a force λ compresses the spring
+/// by λ/k, so the equilibria differ by O(1/k).
 PenaltyLimit penalty_limit(const model::Description& description, const ensemble::Axis& stiffness,
                            const PenaltyLimitOptions& o) {
     PenaltyLimit out;

@@ -157,7 +157,8 @@ std::string sentence(const Table& table, Scope scope, const char* theorem, const
 }
 
 /// With e = 1 (or e -> 1 at small velocities) impacts never accumulate: between them λ̇ = 0, so that (29d) fails and
-/// only the mean impulse rate converges ([Tornambe] errata 2). Adds a warning for each such contact that carries q_R.
+/// only the mean impulse rate converges (docs/papers.md, "(29d), (29e)"). Adds a warning for each such contact that
+/// carries a force at q_R.
 void warn_of_endless_impacts(Certificate& t, const model::Mechanics& m, const Rest& rest) {
     model::Workspace workspace(m);
     std::vector<double> values(static_cast<std::size_t>(m.layout().coefficients)), still(rest.q.size(), 0.0);

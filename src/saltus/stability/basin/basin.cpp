@@ -15,6 +15,8 @@
 #include "saltus/stability/basin/detail/basin_refine.hpp"
 #include "saltus/stability/basin/detail/basin_work.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
+#include "saltus/stability/equilibria/equilibrium_point.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::stability {
 
@@ -29,9 +31,16 @@ constexpr std::size_t max_measured_starts = 1000;
 constexpr double free_motion_share = 0.01;
 /// With varying parameters fewer, because each of them is a model to build.
 constexpr std::size_t max_measured_models = 64;
-/// One motion in `starts_for_examined_motion` is examined for its accuracy, but at most so many: they cost more than
-/// motions in lanes.
+/// One motion in `starts_for_examined_motion` is examined for its accuracy and its warnings, but at most so many: they
+/// cost more than motions in lanes.
 constexpr std::size_t max_examined_motions = 8, starts_for_examined_motion = 128;
+
+/// One start in `starts_for_checked_motion` is simulated again with smaller errors, but at most so many. Event-driven
+/// motions cost more.
+constexpr std::size_t max_checked_motions = 64, starts_for_checked_motion = 16;
+constexpr std::size_t max_checked_events = 16, starts_for_checked_event = 64;
+/// Starts beside another label are looked for in grids up to this size; their edges have to fit into memory.
+constexpr std::size_t max_searched_grid = 1'000'000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -82,7 +91,8 @@ public:
         relabel();
         if (!out_.refined.empty()) label_refined();
         test_level_set(base);
-        if (complete) examine_steps(base);
+        if (complete) examine_motions(base);
+        if (complete) check_labels(base);
         finish();
         return std::move(out_);
     }
@@ -265,6 +275,14 @@ private:
         return decision_.inside(0.0, energy.potential, q);
     }
 
+    /// Whether a position is an equilibrium, or this is not decided.
+    bool is_held(std::span<const double> q) const {
+        RestingModel resting(model_);
+        const Vector position = Eigen::Map<const Vector>(q.data(), static_cast<Eigen::Index>(q.size()));
+        const EquilibriumPoint point = equilibrium_at(resting, position, {.ranges = false});
+        return !point.decided || point.is_equilibrium;
+    }
+
     /// Tests the claim of the certificate. A motion that starts in the level set must end in its equilibrium set (which
     /// may consist of several listed sets, all in the level set), in the same copy; if it is not at rest at t_max then
     /// its position must still be in the level set. These motions were simulated to their ends, since
@@ -289,7 +307,9 @@ private:
             // The known sets come first and in the order of the equilibria.
             const bool in_friction_set = rests && out_.sets[ix(end.set)].known &&
                                          is_held_by_friction_in_level(options_.equilibria->sets[ix(end.set)]);
-            bool same = in_captor || ((in_friction_set || !rests) && rests_in_level(m.q));
+            // A slow motion counts as at rest (BasinOptions::rest), although no forces hold it there.
+            const bool slow = rests && !in_captor && !in_friction_set && !out_.sets[ix(end.set)].known && !is_held(m.q);
+            bool same = in_captor || ((in_friction_set || !rests || slow) && rests_in_level(m.q));
             for (std::size_t i = 0; same && i < out_.periods.size(); ++i) {
                 if (out_.periods[i] == 0.0) continue;
                 const long turn = in_captor ? end.turn[i] - captor.turn[i] : turn_of(m.q[i], i);
@@ -297,7 +317,7 @@ private:
             }
             if (!same)
                 ++out_.violations;
-            else if (!rests)
+            else if (!rests || slow)
                 ++out_.inside_undecided;
         });
     }
@@ -342,17 +362,21 @@ private:
             out_.warnings.push_back(std::move(text));
     }
 
-    /// The steps of an ensemble are not judged by themselves. Some of its motions by time-stepping are made again as
-    /// single ones, whose violations and energy balance are measured, up to the time at which their fate was decided.
-    void examine_steps(const Values& base) {
-        const auto* moreau = std::get_if<integrate::Moreau>(&options_.method);
-        if (moreau == nullptr || out_.base == 0) return;
-        integrate::Moreau method = *moreau;
-        method.keep_arcs = false;
+    /// The motions of an ensemble are neither judged nor do they give warnings. Some of them are made again as single
+    /// ones, up to the time at which their fate was decided: violations and energy balance of time-stepping are
+    /// measured, and warnings are counted, such as that of a motion that is not unique.
+    void examine_motions(const Values& base) {
+        if (out_.base == 0) return;
+        const auto* const moreau = std::get_if<integrate::Moreau>(&options_.method);
+        integrate::Method method = options_.method.index() == 0
+                                       ? integrate::Method(std::get<integrate::Moreau>(options_.method))
+                                       : integrate::Method(std::get<integrate::EventDriven>(options_.method));
+        std::visit([](auto& m) { m.keep_arcs = false; }, method);
         const std::size_t count = std::min(max_examined_motions, 1 + out_.base / starts_for_examined_motion);
         std::vector<double> x(options_.starts.axes.size());
         std::size_t inaccurate = 0;
         std::string reason;
+        trajectory::WarningTally tally;
         for (std::size_t k = 0; k < count; ++k) {
             const std::size_t number = (2 * k + 1) * out_.base / (2 * count);
             const BasinMotion m = record_.motion(number);
@@ -366,13 +390,106 @@ private:
             options.t_end = m.t;
             options.interrupted = options_.interrupted;
             const trajectory::Trajectory motion = integrate::simulate(*model, method, options);
-            if (motion.status != trajectory::Status::inaccurate) continue;
+            tally.add(trajectory::about_motion(motion.warnings), "start " + std::to_string(number));
+            if (moreau == nullptr || motion.status != trajectory::Status::inaccurate) continue;
             if (inaccurate++ == 0) reason = motion.reason;
         }
         if (inaccurate > 0)
             out_.warnings.push_back(
                 std::to_string(inaccurate) + " of " + std::to_string(count) +
                 " motions that were examined are inaccurate, so that labels may be wrong; the first: " + reason);
+        for (std::string& text : tally.texts("motions that were examined")) out_.warnings.push_back(std::move(text));
+    }
+
+    /// The starts whose labels are checked: those beside another label of the grid, evenly spread, otherwise any.
+    std::vector<std::size_t> starts_to_check(std::size_t count, std::size_t& beside) const {
+        std::vector<std::size_t> near, chosen;
+        if (!options_.sampled() && out_.base <= max_searched_grid) {
+            std::vector<int> labels = out_.label.all();
+            labels.resize(out_.base);
+            for (const Edge& e : edges_between(ensemble::Grid{options_.starts.axes}, labels)) {
+                near.push_back(e.below);
+                near.push_back(e.above);
+            }
+            std::sort(near.begin(), near.end());
+            near.erase(std::unique(near.begin(), near.end()), near.end());
+        }
+        const bool some = !near.empty();
+        const std::size_t from = some ? near.size() : out_.base;
+        count = std::min(count, from);
+        for (std::size_t k = 0; k < count; ++k) {
+            const std::size_t at = (2 * k + 1) * from / (2 * count);
+            chosen.push_back(some ? near[at] : at);
+        }
+        beside = some ? chosen.size() : 0;
+        return chosen;
+    }
+
+    /// The method with smaller errors, and what was changed.
+    static BasinOptions with_smaller_errors(const BasinOptions& options, LabelCheck& check) {
+        BasinOptions out = options;
+        out.device.reset();
+        out.ranks = nullptr;
+        out.stored = {};
+        out.progress = {};
+        if (auto* moreau = std::get_if<integrate::Moreau>(&out.method)) {
+            double& setting = moreau->adaptive ? moreau->tolerance : moreau->h;
+            setting *= moreau->adaptive ? 0.25 : 0.5;
+            check.finer = moreau->adaptive ? "tolerance/4" : "h/2";
+            check.setting = setting;
+        } else {
+            auto& event = std::get<integrate::EventDriven>(out.method);
+            // Below the rounding errors of a step a smaller tolerance changes nothing.
+            constexpr double least_rtol = 1e-13, least_atol = 1e-15;
+            event.rtol = std::max(least_rtol, 0.01 * event.rtol);
+            event.atol = std::max(least_atol, 0.01 * event.atol);
+            check.finer = "rtol/100";
+            check.setting = event.rtol;
+        }
+        return out;
+    }
+
+    /// Whether two motions ended alike. Sets that only motions showed have names in the order of their discovery; they
+    /// are compared by their closed contacts.
+    static bool same_end(const Basin& a, int label, const Basin& b, int other) {
+        const BasinLabel &x = a.labels[ix(label)], &y = b.labels[ix(other)];
+        const bool unknown = x.set >= 0 && y.set >= 0 && !a.sets[ix(x.set)].known && !b.sets[ix(y.set)].known;
+        if (unknown) return a.sets[ix(x.set)].closed == b.sets[ix(y.set)].closed;
+        if (x.orbit >= 0 && y.orbit >= 0) return true;  // orbits are numbered among those that were reached
+        return x.text == y.text;
+    }
+
+    /// Labels are those of the errors of the motions. Some motions are made again with smaller errors, as single ones
+    /// of this process, and their labels are compared.
+    void check_labels(const Values& base) {
+        if (models_.varied() || out_.base == 0) return;
+        LabelCheck check;
+        const BasinOptions options = with_smaller_errors(options_, check);
+        const bool events = std::holds_alternative<integrate::EventDriven>(options.method);
+        const std::size_t most = events ? max_checked_events : max_checked_motions,
+                          share = events ? starts_for_checked_event : starts_for_checked_motion;
+        const std::vector<std::size_t> chosen = starts_to_check(std::min(most, 1 + out_.base / share), check.beside);
+        check.motions = chosen.size();
+        BasinRecord record(layout_of(model_, options));
+        record.grow(chosen.size());
+        ensemble::EngineOptions where{options.threads, nullptr, options.interrupted};
+        BasinWork work(model_, options, decision_, models_, record, ensemble::threads_of(where));
+        ensemble::Engine engine(work, std::move(where));
+        ensemble::Round round;
+        round.count = chosen.size();
+        round.axes = options.starts.axes.size();
+        round.values = [&](std::size_t k, std::span<double> x) { base(chosen[k], x); };
+        if (!ensemble::make(engine, record.table(), round)) return;
+        Basin again;
+        again.periods = out_.periods;
+        again.base = chosen.size();
+        BasinLabeller labeller(model_, options, decision_, models_);
+        labeller.label(
+            record, chosen.size(), chosen.size(), [](std::size_t) { return std::vector<double>(); }, again);
+        ensemble::Labels::Reader first(out_.label), second(again.label);
+        for (std::size_t k = 0; k < chosen.size(); ++k)
+            if (!same_end(out_, first.at(chosen[k]), again, second.at(k))) ++check.changed;
+        out_.check = std::move(check);
     }
 
     const model::Model& model_;

@@ -140,6 +140,16 @@ struct BoundaryPoint {
     int below = 0, above = 0;  ///< labels at the two ends of the bracket
 };
 
+/// Some motions of the grid or the samples were made again with smaller errors, because a label near a boundary depends
+/// on the errors of its motion. Starts beside another label are examined first.
+struct LabelCheck {
+    std::string finer;        ///< what was changed: "h/2", "tolerance/4" or "rtol/100"
+    double setting = 0.0;     ///< the value that was used: the step length h in s, or the tolerance
+    std::size_t motions = 0;  ///< number of motions that were made again
+    std::size_t beside = 0;   ///< number of them that start beside another label of the grid
+    std::size_t changed = 0;  ///< number of them that get another label
+};
+
 struct Basin {
     bool complete = true;  ///< false: the run was interrupted
     BasinRecord record;
@@ -158,11 +168,15 @@ struct Basin {
     std::size_t inside = 0;  ///< number of starts in the level set
     /// Number of starts in the level set whose motions ended elsewhere. If it is not 0, the certificate is wrong.
     std::size_t violations = 0;
-    std::size_t inside_undecided = 0;  ///< number of starts in the level set that are still there at t_max
-    int captor = 0;                    ///< label of the equilibrium set of the level set, turn 0
+    /// Number of starts in the level set that are still there at t_max, or as slow as at rest where no forces hold
+    /// them.
+    std::size_t inside_undecided = 0;
+    int captor = 0;  ///< label of the equilibrium set of the level set, turn 0
 
     std::size_t adjusted = 0, moved = 0, inadmissible = 0;  ///< starts of the grid or the samples, by Admission
     std::size_t failed = 0;                                 ///< motions of the record with Fate::failed
+
+    std::optional<LabelCheck> check;  ///< nothing: interrupted, parameters vary, or a part of the motions only
 
     std::vector<std::string> warnings;
     std::string method;          ///< "moreau" or "event"

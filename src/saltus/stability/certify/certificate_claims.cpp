@@ -30,29 +30,35 @@ using namespace saltus::proof;
 
 namespace {
 
-/// The certified level is this fraction of ρ*.
+// "The program's level" is the level that `certify` has proved (Certificate::rho_verified).
+
+/// The certified level is this times the program's level. At the level itself ever smaller boxes would be needed.
 constexpr double certified_part = 0.99;
-/// The boxes of equilibrium sets exceed the extents by this fraction of their width, and by this distance relative to
-/// 1 + |q|.
+/// The boxes of equilibrium sets exceed the extents of the sets on each side by
+/// wider_extent · width + wider_point · (1 + |q|). If this is too small, then boxes next to a set are split too often;
+/// if it is too large, then the statement is weak, because equilibria are not excluded there.
 constexpr double wider_extent = 0.02, wider_point = 1e-3;
-/// Equilibria beside that of a locked clutch, in which the clutch pushes, relative to the scales of the coordinates.
+/// Displacements of a coordinate, relative to its scale, at which an equilibrium is sought in which a locked clutch
+/// pushes. At the equilibrium itself the clutch has no force.
 constexpr double tried_clutch_loads[] = {1e-2, -1e-2, 0.1, -0.1};
-/// With negative damping these parts of the program's level are tried.
+/// If damping supplies energy: the parts of the program's level at which friction is shown to dissipate more, largest
+/// first.
 constexpr double tried_level_parts[] = {0.99, 0.9, 0.8, 0.65, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01};
-/// The parts of the program's level that are tried for sliders whose friction changes with the velocity. The claims
-/// need a resistance that rises with the speed, the program only one that is positive.
+/// The parts of the program's level that are tried for sliders whose friction changes with the velocity, largest first.
+/// The claims need a resistance that rises with the speed, the program only one that is positive.
 constexpr double tried_sliding_parts[] = {1.0, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02};
-/// Leaves of each tree while smaller levels are tried.
+/// Largest number of leaves of each tree at all but the first of these levels. It bounds the time of the whole search.
 constexpr long budget_of_smaller_level = 2000;
-/// Half widths of bounded domains that are tried, relative to the scales of the coordinates.
+/// Half widths of bounded domains D that are tried, relative to the scales of the coordinates, smallest first.
 constexpr double tried_domains[] = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0};
-/// Copies of sets are listed for at most this number of periodic coordinates.
+/// Completeness is not certified with more periodic coordinates than this: each set has up to 3 copies for each of
+/// them.
 constexpr std::size_t max_periodic = 3;
 /// Larger models are refused by tools/check_certificate.
 constexpr std::size_t max_certified_coordinates = 24, max_certified_elements = 100;
 
-/// Why certificates do not exist for such models; empty if they do. `impact = "energy"` belongs to the theorem of
-/// regulation. No theorem: the statement is about equilibria, which have no impacts.
+/// Why certificate files do not exist for a model; empty if they do. `impact = "energy"` is allowed for the theorem of
+/// regulation only. theorem = std::nullopt: the statement is about equilibria; impact laws do not matter then.
 std::string unsupported(const model::Mechanics& m, const ClaimOptions& options,
                         std::optional<Theorem> theorem = Theorem::attractivity) {
     if (!options.obstacle.empty()) return options.obstacle;
@@ -85,7 +91,8 @@ std::string unsupported(const model::Mechanics& m, const ClaimOptions& options,
     return "";
 }
 
-/// The function of each condition. Without contacts condition 4 is that of the losses.
+/// The claims of the condition with this number. Without contacts (Corollary 3) condition 4 is what condition 5 of
+/// Theorem 1 is: only u = 0 has no dissipation.
 ClaimList claims_of(const std::string& id, const ClaimScope& scope, ImpactLoss loss) {
     const bool contacts = !scope.e.model().contacts.empty();
     if (id == "1") return kinetic_claims(scope);
@@ -99,7 +106,7 @@ ClaimList claims_of(const std::string& id, const ClaimScope& scope, ImpactLoss l
     return {{}, "this condition is not certified"};
 }
 
-/// The certified level for a proved one.
+/// The certified level for a level that the program has proved; +∞ stays +∞.
 double certified_level(double proved) { return std::isfinite(proved) ? certified_part * proved : proved; }
 
 /// The claims of a condition as a row of the statement. `why` is kept if they are not complete.
@@ -244,8 +251,10 @@ std::optional<CertifiedStatement> escape_claims(const Enclosure& e, const Statio
     return s;
 }
 
-/// The claim that the sliders of `signs` slide for ever in the level set: (t·u)² <= 2T t·M⁻¹t < χ²; or that friction
-/// takes energy where they do not (model::SlidingRegion::passive). `sliding` is the model with their friction as
+/// The claim that the sliders with signs ±1 slide for ever in the level set, or that friction dissipates energy where
+/// they do not (model::SlidingRegion::passive). A slider with the slip row t slides if |t·u| < |χ|, because the sign of
+/// γ = t·u + χ is then that of χ. By the Cauchy–Schwarz inequality in the metric of M, (t·u)² <= (u·Mu)(t·M⁻¹t) =
+/// 2T t·M⁻¹t, so that 2T t·M⁻¹t < χ² is sufficient. `sliding` is the model with the friction of these sliders as
 /// forces, whose coefficients are those for |γ| = sign·γ.
 ClaimList sliding_claim(const model::Mechanics& model, const Enclosure& sliding, const std::vector<int>& signs,
                         const ClaimScope& scope) {
@@ -330,7 +339,7 @@ CertifiedStatement smooth_sliding_claims(const model::Mechanics& model, const st
             if (signs[k] != 0) s.sliding.emplace_back(model.sliders[k].name, direction_word(signs[k]));
         return s;
     };
-    // The friction may be constant: then D need not be bounded.
+    // First without bounds of D: if friction is constant, they are not needed.
     if (CertifiedStatement s = in_domain(of_smooth); s.certified()) return s;
     // The kinetic energy is bounded by the level on bounded boxes only: D must be bounded.
     CertifiedStatement last = uncertified(certificate, model.coordinates, "no bounded domain contains the level set");

@@ -7,9 +7,9 @@
 //   f = 0 and R a quadratic form: D^nc = 2R >= 0 if the enclosure of R over all velocities is not negative.
 //   f^nc = −C(q)u:                D^nc = ½uᵀ(C + Cᵀ)u (Proposition 2 with C + Cᵀ). Its rows and columns that are
 //                                 zero throughout are removed; the rest is proved to be semidefinite on a cover.
-//   otherwise:                    the enclosure of −u·f^nc is not negative on a cover of the states of the scope, as it
-//   is
-//                                 or by powers of the speed (nonlinear_damping.cpp).
+//   otherwise:                    the enclosure of −u·f^nc is not negative on a cover of the states of the scope. It is
+//                                 computed from the expression as it is, or from its parts by powers of the speed
+//                                 (nonlinear_damping.cpp).
 // The theorem is about autonomous systems. If the model depends on time, the condition fails as soon as a change
 // is seen.
 #include <algorithm>

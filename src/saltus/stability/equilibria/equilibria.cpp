@@ -323,7 +323,25 @@ void warn_of_parts(const EquilibriumBoxes& boxes, const BoxCover& cover, const E
                            " (in 1 + |q|) that are not decided, and may be sets of their own");
 }
 
+/// Says so if a set ends where a formula overflows: F_N = exp(x) ends the set of a slider at x = 709.78.
+void warn_of_overflow(RestingModel& model, const EquilibriumSet& set, Equilibria& out) {
+    constexpr double beyond = 1e-6;  // of the way from the representative to the end
+    for (const Vector& end : set.boundary) {
+        const Vector outside = end + beyond * (end - set.representative);
+        model.move_to(outside);
+        const Statics s = model.statics(set.closed);
+        bool finite = s.h.allFinite() && s.W.allFinite();
+        for (const RestingElement& e : s.elements) finite = finite && std::isfinite(e.load);
+        if (finite) continue;
+        std::string at;
+        for (Index i = 0; i < end.size(); ++i)
+            at += (i > 0 ? ", " : "") + out.coordinates[static_cast<std::size_t>(i)] + fmt::format(" = {:.6g}", end(i));
+        out.warnings.push_back("a set ends at " + at + " because a formula overflows there; it may go on");
+    }
+}
+
 /// Searches the sets of one combination of closed contacts and adds them to `out`.
+constexpr std::size_t most_ends = 2;  // of curves and intervals
 CombinationResult search_combination(Search& all, const std::vector<char>& closed, Equilibria& out) {
     // Affine models need a single search; the second start is tried if the contacts cannot be closed from the first.
     constexpr std::size_t affine_starts = 2;
@@ -354,6 +372,7 @@ CombinationResult search_combination(Search& all, const std::vector<char>& close
         const bool one_line = all.boxes && out.coordinates.size() == 1 && out.periods[0] == 0.0;
         const bool was_cut = one_line && cut_where_excluded(*all.boxes, cover, set);
         if (all.boxes && !was_cut) warn_of_parts(*all.boxes, cover, set, out);
+        if (set.boundary.size() <= most_ends) warn_of_overflow(all.model, set, out);
         (was_cut ? cut : whole).push_back(std::move(set));
     }
     for (EquilibriumSet& set : cut) add_cut_set(std::move(set), whole, out);

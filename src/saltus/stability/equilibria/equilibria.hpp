@@ -28,6 +28,7 @@ struct EquilibriaOptions {
     std::function<bool()> interrupted;  ///< polled during the search; true ends it with the sets found so far
 };
 
+/// How far the search for equilibrium sets got.
 enum class SearchStatus {
     searched,        ///< every combination of closed contacts was searched from all starts
     partly,          ///< some combinations were left out because there were too many

@@ -29,6 +29,7 @@ constexpr double accuracy_of_programs = 1e-8;
 
 constexpr double spacing_of_point = 1e-7;    ///< EquilibriumSet::spacing of a single point
 constexpr double moving_coordinate = 1e-3;   ///< a coordinate goes to infinity if |tangent_i| is at least this
+constexpr double least_growth = 0.05;        ///< exponent of a coordinate that grows with the largest one
 constexpr double neutral_coordinate = 1e-9;  ///< a coordinate is shifted if its row of `neutral` is longer
 constexpr double far_away = 30.0;            ///< an endless region further than this has no end
 /// Steps to the ends of a region are short, because it may be curved.
@@ -49,10 +50,29 @@ constexpr double nearly_slipping = 1e-6;  ///< friction slips if it is outside t
 constexpr double penetration = 1e-9;      ///< a relative gap below −penetration is inadmissible
 constexpr std::size_t max_limits = 16;    ///< points of the boundary whose SetLimit is determined
 
+constexpr double narrow_width = 1e-6;              ///< of a curve that may be a single degenerate position
+constexpr std::size_t max_stability_samples = 16;  ///< positions of a set at which the stability is compared
+
 constexpr double whole_period = 1.0 - 1e-9;      ///< an extent of this part of a period is the whole period
 constexpr double negligible_width = 1e-13;       ///< a smaller extent in 1 + |q_i| is rounding
 constexpr double negligible_coordinate = 1e-15;  ///< smaller coordinates are set to 0
 constexpr std::size_t frictionless_starts = 12;  ///< samples from which a frictionless position is searched
+
+/// Whether coordinate i goes to infinity with the fastest one at the end q of an endless curve, along the direction
+/// `outward` in units of 1 + |q_k|. With q_i ~ L^p, L the largest coordinate, p = (dq_i/q_i)/(dL/L). An
+/// endless curve is so long that a coordinate that grows is larger than 1.
+bool grows(const Vector& q, const Vector& outward, Index i) {
+    const auto rate = [&](Index k) {  // of ln|q_k|
+        return std::abs(q(k)) > 0.0 ? outward(k) * (1.0 + std::abs(q(k))) / q(k) : 0.0;
+    };
+    double fastest = 0.0, largest = 0.0;
+    for (Index k = 0; k < q.size(); ++k)
+        if (std::abs(q(k)) >= largest) {
+            largest = std::abs(q(k));
+            fastest = rate(k);
+        }
+    return fastest <= 0.0 || (std::abs(q(i)) >= 1.0 && rate(i) >= least_growth * fastest);
+}
 
 }  // namespace
 
@@ -130,11 +150,15 @@ void CombinationSearch::describe_curve(const RestPoint& from) {
         const Curve::Sample& s = first ? c.samples.front() : c.samples.back();
         if (end == Curve::End::unbounded) {
             set.unbounded = true;
-            // Coordinates that still change at that end have no bound.
+            // Coordinates that still grow at that end have no bound. One that still changes but does not grow with the
+            // others (y = 1/x) has a limit, which lies beyond the last sample by about its change.
             const Vector outward = (first ? -1.0 : 1.0) * s.tangent;
             for (Index i = 0; i < n; ++i) {
                 if (std::abs(outward(i)) < moving_coordinate) continue;
-                (outward(i) > 0.0 ? set.upper : set.lower)(i) = outward(i) > 0.0 ? infinity : -infinity;
+                if (grows(s.point.q, outward, i))
+                    (outward(i) > 0.0 ? set.upper : set.lower)(i) = outward(i) > 0.0 ? infinity : -infinity;
+                else
+                    set.tolerance = std::max(set.tolerance, std::abs(outward(i)));
             }
         } else {
             set.boundary.push_back(s.point.q);
@@ -347,9 +371,13 @@ void CombinationSearch::finish(EquilibriumSet& set) {
         if (std::isfinite(set.lower(i)) &&
             set.upper(i) - set.lower(i) <= negligible_width * (1.0 + std::abs(set.lower(i))))
             set.lower(i) = set.upper(i) = set.representative(i);
-    if (set.shape == SetShape::curve && set.lower == set.upper) {  // friction holds it in one position only
+    // Friction holds it in one position only, or U has a degenerate minimum: U = x⁴ has forces that are smaller than
+    // their rounding errors around x = 0.
+    if (set.shape == SetShape::curve &&
+        (set.lower == set.upper ||
+         (narrow(set) && local_stability(model_, manifold_.closed(), set.representative, 0)))) {
         set.shape = SetShape::point;
-        set.dimension = 0;
+        set.dimension -= 1;
         set.boundary.clear();
     }
     for (Vector* const v : {&set.lower, &set.upper, &set.representative, &set.frictionless})
@@ -383,6 +411,26 @@ void CombinationSearch::finish(EquilibriumSet& set) {
     for (const Vector& q : set.boundary) see(q);
     for (const Vector& q : set.samples) see(q);
     set.stability = local_stability(model_, manifold_.closed(), set.representative, set.dimension);
+    if (set.stability && set.dimension > 0 && !stability_is_common(set)) {
+        set.stability->verdict = LocalVerdict::undecided;
+        set.stability->morse_index = -1;
+    }
+}
+
+bool CombinationSearch::narrow(const EquilibriumSet& set) const {
+    const Vector width = set.upper - set.lower;
+    return !set.unbounded && width.allFinite() &&
+           (width.cwiseQuotient(manifold_.unit(set.representative)).array() <= narrow_width).all();
+}
+
+bool CombinationSearch::stability_is_common(const EquilibriumSet& set) {
+    const std::size_t every = 1 + set.samples.size() / max_stability_samples;
+    for (std::size_t i = 0; i < set.samples.size(); i += every) {
+        const auto there = local_stability(model_, manifold_.closed(), set.samples[i], set.dimension);
+        if (!there || there->verdict != set.stability->verdict || there->morse_index != set.stability->morse_index)
+            return false;
+    }
+    return true;
 }
 
 }  // namespace saltus::stability

@@ -43,6 +43,7 @@ Balance balance(const Statics& statics, const BalanceOptions& options = {}, Forc
 /// redundant supports the former are the ones that a reader expects.
 Vector plain_forces(const Statics& statics, const Balance& balance);
 
+/// How far forces are from holding a position by the laws.
 struct ForceDefects {
     double balance = 0.0;  ///< ‖h + Wλ‖ relative to the size of its terms
     double law = 0.0;      ///< largest violation of a force law, as a force relative to that size

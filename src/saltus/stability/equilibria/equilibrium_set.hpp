@@ -55,7 +55,7 @@ struct EquilibriumSet {
     std::vector<Vector> boundary;             ///< the two ends, the vertices in order, or a sample
     std::vector<Vector> samples;              ///< points of the set; neighbours have the distance `spacing`
     double spacing = 0.0;                     ///< distance of neighbouring samples, in 1 + |q_i|
-    std::optional<LocalStability> stability;  ///< of the representative, if no friction can act there
+    std::optional<LocalStability> stability;  ///< local stability of the representative, if no friction can act there
     std::vector<SetLimit> limits;             ///< what limits the set at the first points of `boundary`
 
     // Exact sets lie in the plane q = origin + directions · s.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "saltus/base/decompositions.hpp"
 #include "saltus/base/eigenvalues.hpp"
 #include "saltus/base/factors.hpp"
 #include "saltus/expr/differentiate.hpp"
@@ -11,6 +12,7 @@
 #include "saltus/model/symbolic.hpp"
 #include "saltus/model/variants/energy_split.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_algebra.hpp"
+#include "saltus/stability/equilibria/detail/singular_closing.hpp"
 #include "saltus/stability/equilibria/equilibrium_forces.hpp"
 
 namespace saltus::stability {
@@ -30,21 +32,15 @@ constexpr double zero_eigenvalue = 1e-9;
 constexpr double zero_real_part = 1e-7;
 /// Rows of closed contacts that depend on others to this accuracy add no condition.
 constexpr double dependent_row = 1e-10;
+/// The balance of forces at a computed equilibrium is accurate to this part of Statics::size (docs/equilibria.md).
+constexpr double force_accuracy = 1e-10;
+/// The position is displaced by at most this, in 1 + |q_i|, to see how the stiffness varies.
+constexpr double largest_displacement = 0.1;
+/// K is regular if it varies by at most this part of its singular values within the accuracy of the position.
+constexpr double largest_variation = 0.5;
 
 bool symmetric(const Matrix& A, double size) {
     return A.size() == 0 || (A - A.transpose()).cwiseAbs().maxCoeff() <= symmetric_part * size;
-}
-
-/// The rows of constraints and closed contacts as a matrix.
-Matrix closed_rows(RestingModel& model, const std::vector<char>& closed) {
-    const model::Mechanics& m = model.model();
-    std::vector<int> rows;
-    for (const model::Constraint& c : m.constraints) rows.push_back(c.row);
-    for (std::size_t i = 0; i < closed.size(); ++i)
-        if (closed[i] != 0) rows.push_back(m.contacts[i].row);
-    Matrix J(static_cast<Index>(rows.size()), model.size());
-    for (Index k = 0; k < J.rows(); ++k) J.row(k) = model.row(rows[static_cast<std::size_t>(k)]);
-    return J;
 }
 
 /// The directions of the forces of constraints and closed contacts as rows. For a contact that slides on a moving
@@ -173,6 +169,71 @@ LocalVerdict verdict_of(const LocalStability& s, bool no_energy_gain, bool close
     return flat <= dimension ? LocalVerdict::stable : LocalVerdict::undecided;
 }
 
+/// The motion near q, M ÿ + C ẏ + K y = 0 with q = q_e + N y. N y keeps the contacts closed, and Y removes their forces
+/// from the equations of motion. Without sliding contacts Y = N.
+struct LinearMotion {
+    Matrix M, C, K, N, Y;
+};
+std::optional<LinearMotion> linear_motion(RestingModel& model, const std::vector<char>& closed, const Statics& s,
+                                          const Vector& lambda, bool sliding) {
+    LinearMotion out;
+    out.N = kernel_of(closed_rows(model, closed), dependent_row);
+    out.Y = sliding ? kernel_of(force_directions(s), dependent_row) : out.N;
+    if (out.Y.cols() != out.N.cols()) return {};
+    out.M = out.Y.transpose() * model.mass() * out.N;
+    out.C = -out.Y.transpose() * model.velocity_slopes(s, lambda) * out.N;
+    out.K = -out.Y.transpose() * model.stiffness(s, lambda) * out.N;
+    if (!out.M.allFinite() || !out.C.allFinite() || !out.K.allFinite()) return {};
+    return out;
+}
+
+/// The size of forces around q in units of `scale`: that of the statics, or the force without balance at a distance of
+/// `largest_displacement`. Where all derivatives of the force vanish at q, as for U = (x − 1)⁴, the statics there know
+/// nothing but rounding errors. Moves the model.
+double force_size_around(RestingModel& model, const std::vector<char>& closed, const Statics& s, const Vector& lambda,
+                         const Vector& q) {
+    double size = s.size;
+    for (Index i = 0; i < q.size(); ++i)
+        for (const double side : {-1.0, 1.0}) {
+            Vector position = q;
+            position(i) += side * largest_displacement * (1.0 + std::abs(q(i)));
+            model.move_to(position);
+            const Statics there = model.statics(closed);
+            if (there.W.cols() != s.W.cols()) continue;
+            const double force = (there.h + there.W * lambda).cwiseQuotient(s.scale).norm();
+            if (std::isfinite(force)) size = std::max(size, force);
+        }
+    return size;
+}
+
+/// Whether K is known well enough for the signs of its eigenvalues. Let K = Σ a_i σ_i b_iᵀ (singular values). A force r
+/// in the balance displaces the equilibrium by |a_i·r|/σ_i along b_i; r is the accuracy of the balance. If K changes by
+/// more than σ_i/2 on this way, then σ_i may be zero at the equilibrium itself: at x = 1 of U = (x − 1)³ the computed
+/// K = 6(x − 1) is any small number. The model is at q, and is left elsewhere. The `dimension` smallest σ_i are those
+/// along the set and do not count.
+bool regular_stiffness(RestingModel& model, const std::vector<char>& closed, const Statics& s, const Vector& lambda,
+                       const LinearMotion& motion, const Vector& q, int dimension) {
+    if (motion.K.size() == 0) return true;
+    const SingularParts parts = singular_parts(motion.K, SingularBases::full);
+    const Vector accuracy = force_accuracy * force_size_around(model, closed, s, lambda, q) * s.scale;
+    for (Index i = 0; i + dimension < parts.values.size(); ++i) {
+        const double sigma = parts.values(i), force = (motion.Y * parts.U.col(i)).cwiseAbs().dot(accuracy);
+        const Vector way = motion.N * parts.V.col(i);
+        const double reach = largest_displacement / way.cwiseQuotient(q.cwiseAbs() + Vector::Ones(q.size())).norm();
+        const double distance = std::min(force < reach * sigma ? force / sigma : reach, reach);
+        for (const double side : {-1.0, 1.0}) {
+            model.move_to(q + side * distance * way);
+            const Statics there = model.statics(closed);
+            if (there.W.cols() != s.W.cols()) return false;
+            const Matrix K = -motion.Y.transpose() * model.stiffness(there, lambda) * motion.N;
+            if (!K.allFinite()) return false;
+            const Vector change = (K - motion.K) * parts.V.col(i);
+            if (!(change.norm() < largest_variation * sigma)) return false;
+        }
+    }
+    return true;
+}
+
 /// Whether the surface of a slider moves, so that it slides although the coordinates rest.
 bool slides(const RestingModel& model, const model::Slider& s) {
     for (int i = 0; i < s.friction.dimension; ++i)
@@ -243,18 +304,17 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     if (!smooth_forces(s, lambda)) return {};
     const bool sliding = any_contact_slides(s);
     if (sliding && !model.planar_sliding(s)) return {};
-    // q = q_e + N y keeps the contacts closed, and Y removes their forces from the equations of motion. Without sliding
-    // contacts Y = N.
-    const Matrix N = kernel_of(closed_rows(model, closed), dependent_row),
-                 Y = sliding ? kernel_of(force_directions(s), dependent_row) : N;
-    if (Y.cols() != N.cols()) return {};
-    const Matrix M = Y.transpose() * model.mass() * N, C = -Y.transpose() * model.velocity_slopes(s, lambda) * N,
-                 K = -Y.transpose() * model.stiffness(s, lambda) * N;
-    if (!M.allFinite() || !C.allFinite() || !K.allFinite()) return {};
+    const std::optional<LinearMotion> motion = linear_motion(model, closed, s, lambda, sliding);
+    if (!motion) return {};
+    const auto& [M, C, K, N, Y] = *motion;
     LocalStability out;
     // At a kink or a jump of a formula there is no linearised motion: with mu = |x'| friction acts like a damper,
     // although mu and its derivative vanish at rest.
     if (model.at_switch()) return out;
+    // Where the rows of constraints and closed contacts become dependent, the admissible positions are no smooth
+    // surface.
+    if (singular_closing(model, closed, q)) return out;
+    model.move_to(q);
     out.eigenvalues = eigenvalues_of(M, C, K);
     if (out.eigenvalues.empty() && M.size() > 0) return {};
     const double size_K = K.size() > 0 ? K.cwiseAbs().maxCoeff() : 0.0;
@@ -274,6 +334,10 @@ std::optional<LocalStability> local_stability(RestingModel& model, const std::ve
     const model::Mechanics& m = model.model();
     const bool no_energy_gain = !sliding && least_damping >= -zero_eigenvalue * size_C &&
                                 only_potential_and_damping(m) && impacts_create_no_energy(model, closed);
+    if (!regular_stiffness(model, closed, s, lambda, *motion, q, dimension)) {
+        out.morse_index = -1;
+        return out;
+    }
     const bool contacts = std::any_of(closed.begin(), closed.end(), [](char c) { return c != 0; });
     const bool closes = !contacts || (sliding && bounces_end(model, closed));
     out.verdict = verdict_of(out, no_energy_gain, closes, dimension);

@@ -72,6 +72,7 @@ template <class Bytes>
 static void transfer(Bytes& b, Measures& m) {
     b(m.status);
     b(m.reason);
+    b(m.warnings);
     b(m.end);
     b(m.forces);
     b(m.impacts);

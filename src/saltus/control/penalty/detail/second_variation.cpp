@@ -66,6 +66,7 @@ struct SecondVariation::Data {
     std::vector<Transition> transitions;
     Matrix end_by_start;
     bool available = true;
+    std::function<bool()> interrupted;
 
     Data(const model::Mechanics& m, double k)
         : model(m),
@@ -230,8 +231,11 @@ struct SecondVariation::Data {
         return index;
     }
 
+    bool must_stop() const { return interrupted && interrupted(); }
+
     bool make_transitions() {
         for (const Piece& piece : pieces) {
+            if (must_stop()) return false;
             auto t = transition(piece, piece.from, piece.to);
             if (!t) return false;
             transitions.push_back(std::move(*t));
@@ -240,9 +244,11 @@ struct SecondVariation::Data {
     }
 };
 
-SecondVariation::SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness)
+SecondVariation::SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness,
+                                 std::function<bool()> interrupted)
     : data_(std::make_unique<Data>(model, stiffness)) {
     Data& in = *data_;
+    in.interrupted = std::move(interrupted);
     in.available = in.jacobians != nullptr && model.constraints.empty();
     for (const trajectory::Arc& arc : motion.arcs)
         for (const ode::Dense& step : arc.steps)
@@ -284,7 +290,9 @@ std::vector<double> SecondVariation::conjugate_times(std::size_t max_count) cons
         const Piece& piece = in.pieces[j];
         for (int m = 0; m < below && times.size() < max_count; ++m) {
             double low = piece.from, high = piece.to;
-            for (int k = 0; k < max_conjugate_bisections && high - low > conjugate_accuracy * std::abs(high); ++k) {
+            for (int k = 0;
+                 k < max_conjugate_bisections && !in.must_stop() && high - low > conjugate_accuracy * std::abs(high);
+                 ++k) {
                 const double s = 0.5 * (low + high);
                 const auto t = in.transition(piece, piece.from, s);
                 if (!t) break;
@@ -322,7 +330,7 @@ struct SecondVariation::Data::Mesh {
         std::vector<double> frequency;
         for (const Piece& piece : in.pieces) {
             const std::optional<Matrix> rates = in.linearise(piece, 0.5 * (piece.from + piece.to));
-            if (!rates) return;
+            if (!rates || in.must_stop()) return;
             const double size = rates->leftCols(in.n).cwiseAbs().rowwise().sum().maxCoeff();
             bound = std::max(bound, size);
             frequency.push_back(std::max(std::sqrt(size), 1.0 / (in.pieces.back().to - first.from)));
@@ -341,7 +349,7 @@ struct SecondVariation::Data::Mesh {
                 h = std::min(h, length_at(std::min(t + h, piece.to)));
                 if (t + last_element * h >= piece.to) h = piece.to - t;
                 const std::optional<Matrix> rates =
-                    elements.size() > max_elements ? std::nullopt : in.linearise(piece, t + 0.5 * h);
+                    elements.size() > max_elements || in.must_stop() ? std::nullopt : in.linearise(piece, t + 0.5 * h);
                 if (!rates) {
                     elements.clear();
                     return;
@@ -383,6 +391,7 @@ std::optional<double> SecondVariation::lowest_eigenvalue() const {
     while (high - low > eigenvalue_accuracy * std::max(std::abs(low), std::abs(high))) {
         const double middle = 0.5 * (low + high);
         if (middle == low || middle == high) break;
+        if (in.must_stop()) return {};
         (not_positive(middle) ? high : low) = middle;
     }
     return 0.5 * (low + high);

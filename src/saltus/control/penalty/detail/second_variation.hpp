@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,14 +16,18 @@ namespace saltus::control {
 /// springs). The motion is divided into pieces so short that the second variation is positive on each of them. It is
 /// then a positive part plus a quadratic form in the variations δq at the knots, which is block tridiagonal and follows
 /// from the linearised flow of each piece. Block elimination counts its negative eigenvalues, the Morse index.
-/// [Milnor, Morse theory, §15], [Tornambe] errata 1
+/// [Milnor, Morse theory, §15]. It shows that the minima which Theorems 1 to 3 of [Tornambe] assume do not exist
+/// (docs/papers.md).
 ///
 /// It is for motions of conservative systems without constraints and friction; springs must have no damping.
 class SecondVariation {
 public:
-    /// `stiffness` is the factor on k. Model and motion must outlive this object.
-    SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness);
-    SecondVariation(const model::Mechanics&, trajectory::Trajectory&&, double) = delete;  // it refers to the motion
+    /// `stiffness` is the factor on k. Model and motion must outlive this object. `interrupted` is polled; true: the
+    /// computation ends, and the results are those of equations that could not be linearised.
+    SecondVariation(const model::Mechanics& model, const trajectory::Trajectory& motion, double stiffness,
+                    std::function<bool()> interrupted = {});
+    SecondVariation(const model::Mechanics&, trajectory::Trajectory&&, double,
+                    std::function<bool()> = {}) = delete;  // it refers to the motion
     ~SecondVariation();
 
     /// False if the equations could not be linearised; the functions below must then not be called.

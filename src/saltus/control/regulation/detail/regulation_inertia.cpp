@@ -18,31 +18,38 @@ using namespace saltus::proof;
 
 namespace {
 
-/// Slopes are multiples of the least one if their ratio is within this of a whole number.
+/// |s/s_min − nearest whole number| up to which the slope s counts as a whole multiple of the least slope s_min. If two
+/// slopes are not commensurable, then the coordinate counts as not periodic, and its whole box is searched.
 constexpr double whole_multiple = 1e-12;
-/// A periodic coordinate is reduced to this part of a period on both sides of 0; the surplus covers rounding of the
-/// period.
+/// A periodic coordinate is restricted to ± this part of a period around 0. It exceeds 0.5, so that rounding of the
+/// period leaves no gap between the copies.
 constexpr double half_period = 0.5000001;
-/// The search for the extreme eigenvalues stops if the proved bound is within this part of the best value found.
+/// The search for the extreme eigenvalues stops if |proved bound − best value found| <= this times |best value|. A
+/// smaller number costs more boxes, a larger one makes the bounds wider.
 constexpr double bound_accuracy = 1e-6;
+/// The search splits at most this number of boxes. The bound that is then known is valid, but wider.
 constexpr long max_inertia_boxes = 20'000;
-/// M is constant if the proved bounds of its eigenvalues differ by at most this part.
+/// The search is left out if a single box already gives upper <= lower (1 + this): splitting cannot improve that.
 constexpr double equal_bounds = 1e-9;
 
-// Numerical bounds: the first samples within a turn around q, the others at up to 10, 100, ..., 10⁶.
+// Samples if nothing is proved: `near_samples` of them within ±2π of q in each coordinate, the others within ±10, ±100,
+// ..., ±10⁶ in turn (`decades` powers of ten).
 constexpr int samples = 700, near_samples = 280, decades = 6;
-/// No bound exists if an eigenvalue changes by more than this factor.
+/// An estimate, not a proof: M counts as not bounded below if its smallest eigenvalue at some sample is at most
+/// `unbounded_ratio` times that at q, and as not bounded above if its largest is at least `unbounded_factor` times that
+/// at q.
 constexpr double unbounded_ratio = 1e-6, unbounded_factor = 1e6;
 
 /// How functions depend on a coordinate.
 struct Dependence {
     bool any = false;      ///< they depend on it
-    bool periodic = true;  ///< only through circular functions with a common period
-    double period = 0.0;
+    bool periodic = true;  ///< they do not depend on it, or only through sin, cos, tan with a common period
+    double period = 0.0;   ///< the common period; 0 if there is none
 };
 
-/// Decided on the expression graph: a coordinate is periodic if it enters only inside of sin, cos or tan of arguments
-/// that are affine in it, and the slopes of all arguments are whole multiples of the least one.
+/// How the expressions `roots` depend on a coordinate, decided on the expression graph. They are periodic in it if it
+/// enters only inside of sin, cos or tan of arguments that are affine in it with constant slopes s, and all s are whole
+/// multiples of the least one, s_min. The common period is then 2π/s_min (for tan alone it is two periods).
 Dependence dependence(const model::Mechanics& m, const model::SymbolicEquations& system,
                       const std::vector<expr::Expr>& roots, std::size_t coordinate) {
     Dependence out;
@@ -152,7 +159,8 @@ Spectrum mass_spectrum(const model::Mechanics& m, const std::vector<double>& q) 
     return symmetric_spectrum(model::dense_symmetric(m.layout().mass, M));
 }
 
-/// Bounds that interval arithmetic proves over a box, if it finds positive and finite ones.
+/// Bounds of the eigenvalues of M that interval arithmetic proves over a box. Nothing if the lower bound is not
+/// positive or the upper one not finite; that does not show that M has no bounds.
 std::optional<InertiaBounds> proved_bounds(const Domain& domain, const Box& over, long budget) {
     const model::Mechanics& m = domain.model;
     const Box box = essential(domain, Essential::mass, over);

@@ -26,7 +26,7 @@ constexpr double negligible_loss = 1e-9;
 constexpr double small_amplitude = 1e-2;  ///< of the motion that is followed, relative to the witness
 constexpr double followed_phase = 20.0;   ///< t_end · ω of that motion: about three periods
 constexpr double default_duration = 1.0;  ///< of a motion that does not vibrate
-constexpr long max_polls = 20'000;        ///< after so many polls the simulation of that motion is given up
+constexpr long max_polls = 20'000;        ///< the simulation of that motion ends after this number of polls
 constexpr int sampled_velocities = 2000;  ///< of nonlinear damping
 constexpr int speed_decades = 7, slowest_decade = -3;  ///< speeds of these samples, 10^−3 ... 10^3
 

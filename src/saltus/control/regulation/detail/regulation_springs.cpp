@@ -11,10 +11,11 @@ using namespace saltus::proof;
 
 namespace {
 
-/// A stiffness is constant if its interval over all positions is at most this part of it wide.
+/// A stiffness k counts as constant if the width of its interval over all positions is at most this times |k|: rounding
+/// of the interval arithmetic. If it is too small, constant stiffnesses that are formulas are not recognised.
 constexpr double constant_stiffness_width = 1e-12;
 
-/// The stiffnesses k of the contacts, if they are the same everywhere.
+/// The stiffness k of each contact. Nothing if one of them depends on the position.
 std::optional<IntervalVector> stiffnesses(const Domain& domain) {
     const Box still = point_box(std::vector<double>(static_cast<std::size_t>(domain.model.size()), 0.0));
     const IntervalVector coefficients = domain.enclosure->coefficients(domain.whole, still);
@@ -29,8 +30,10 @@ std::optional<IntervalVector> stiffnesses(const Domain& domain) {
 
 }  // namespace
 
-/// The energy ½k max(0, −g_N)² of a spring is convex if g_N is concave, since it is a convex nondecreasing function of
-/// the convex function −g_N. If Ũ is strongly convex then so is the sum: (48) has exactly one solution.
+/// The energy ½k max(0, −g_N)² of a spring with constant k is convex if g_N is concave (domain.convex), because it is a
+/// convex nondecreasing function of the convex function −g_N. If the least eigenvalue of ∇²Ũ is positive everywhere,
+/// then Ũ is strongly convex, and so is the sum. The solutions of (48) are the stationary points of the sum: there is
+/// exactly one.
 Uniqueness spring_uniqueness(const Domain& domain) {
     Uniqueness out;
     if (!domain.enclosure || !domain.potential || !domain.enclosure->smooth || !domain.convex) return out;
@@ -44,8 +47,9 @@ Uniqueness spring_uniqueness(const Domain& domain) {
     return out;
 }
 
-/// With affine gaps ∇²(Ũ + U_f) = ∇²Ũ + Σ k w wᵀ over the compressed contacts; the bound is the largest eigenvalue over
-/// all subsets that can be compressed together.
+/// With affine gaps the energy U_f of the springs has the Hessian Σ k w wᵀ over the compressed contacts, w = ∇g_N. So
+/// ∇²(Ũ + U_f) = ∇²Ũ + Σ k w wᵀ. The bound is the largest eigenvalue over all subsets of contacts that can be
+/// compressed together. Without a bound if there are so many subsets that the list may be incomplete.
 double spring_curvature(const Domain& domain) {
     const std::optional<IntervalVector> k = stiffnesses(domain);
     if (!domain.affine || !k) return Interval::infinity;

@@ -13,7 +13,8 @@ using proof::Interval;
 
 namespace {
 
-constexpr int points = 3000, rays = 64;
+constexpr int points = 3000;  ///< scattered points around q_R
+constexpr int rays = 64;      ///< directions along which Q is followed far out
 /// Scattered points lie at up to 8, 4, 2, ... scales from q_R, in distance_levels levels.
 constexpr double largest_distance = 8.0;
 constexpr int distance_levels = 12;
@@ -21,7 +22,7 @@ constexpr int distance_levels = 12;
 constexpr double negligible_energy = 1e-13;
 /// Q <= 0 counts as a witness only at points further than this many scales from q_R; nearer ones are rounding.
 constexpr double least_witness_distance = 1e-3;
-/// Solutions with r² of at most this are q_R itself.
+/// Solutions with r² = ‖q − q_R‖² of at most this are q_R itself.
 constexpr double same_point2 = 1e-12;
 /// Along a ray Q is evaluated at 1, 10, ..., 10⁶ scales. If it grows by less than this factor from the near to the far
 /// decade then it does not grow without bound.

@@ -44,7 +44,9 @@ public:
         finish_ = &finish;
         for (std::size_t lane = 0; lane < width; ++lane) refill(lane);
         for (long round = 1; busy_ > 0; ++round) {
-            if (round % steps_between_polls == 0 && decision_.interrupted && decision_.interrupted()) return;
+            const bool polls =
+                round % steps_between_polls == 0 || model_.size() >= Decision::coordinates_polling_every_step;
+            if (polls && decision_.interrupted && decision_.interrupted()) return;
             for (std::size_t lane = 0; lane < width; ++lane) {
                 Motion& m = motions_[lane];
                 if (m.task && m.steps % steps_between_stiffness == 0 && stiff(lane)) simulate_alone(lane);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "saltus/base/index.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/integrate/moreau/moreau_step.hpp"
 #include "saltus/integrate/section_passages.hpp"
 
@@ -103,10 +104,12 @@ Ending ending_of(const StepRepeats& repeats, std::int64_t steps) {
     return end;
 }
 
+namespace {
+
 /// Rest: T <= slow for rest_steps steps in a row; it began with the first of them. Forces that hold a resting body may
 /// let it creep or vibrate below this bound, and a turning point of a moving body is slow for a few steps only.
-Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
-                 const Start& start, bool stop_when_captured) {
+Ending stepped(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
+               const Start& start, bool stop_when_captured) {
     integrate::moreau::Stepper stepper(model, method);
     CaptureTest captured(model, decision);
     integrate::moreau::Point at, next;
@@ -120,6 +123,7 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
     std::int64_t slow = 0;
     StepRepeats repeats(decision.repeat, decision.periods, decision.steps_of_period);
     repeats.begin(at.q, at.u);
+    const bool large = model.size() >= Decision::coordinates_polling_every_step;
     if (method.implicit) stepper.become_implicit();
     for (std::int64_t k = 1; at.t < decision.t_max; ++k) {
         double t = static_cast<double>(k) * h;
@@ -127,7 +131,8 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
         if ((k - 1) % steps_between_stiffness == 0 && !stepper.implicit() &&
             stepper.stiff(at, h, k == 1 ? first_stiffness_iterations : further_stiffness_iterations))
             stepper.become_implicit();
-        if (k % steps_between_polls == 0 && decision.interrupted && decision.interrupted()) {
+        const bool polls = k % steps_between_polls == 0 || large;
+        if (polls && decision.interrupted && decision.interrupted()) {
             end.fate = Fate::pending;
             return end;
         }
@@ -158,6 +163,20 @@ Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method,
     end.q = at.q;
     end.u = at.u;
     return end;
+}
+
+}  // namespace
+
+Ending by_moreau(const model::Mechanics& model, const integrate::Moreau& method, const Decision& decision,
+                 const Start& start, bool stop_when_captured) {
+    try {
+        const Stoppable here(decision.interrupted);
+        return stepped(model, method, decision, start, stop_when_captured);
+    } catch (const Stopped&) {  // within a step
+        Ending end;
+        end.fate = Fate::pending;
+        return end;
+    }
 }
 
 namespace {

@@ -21,7 +21,9 @@ struct Decision {
     std::int64_t rest_steps = slow_steps;
     std::function<bool()> interrupted;  ///< polled; an interrupted motion stays pending
 
-    static constexpr int slow_steps = 16;             ///< a motion rests after so many slow steps in a row, or more
+    static constexpr int slow_steps = 16;  ///< a motion rests after so many slow steps in a row, or more
+    /// Models with so many coordinates ask for interrupts in every step, because their steps are slow.
+    static constexpr int coordinates_polling_every_step = 64;
     static constexpr int steps_between_captures = 8;  ///< the level set is tested every so many steps
     /// The last step before t_max is lengthened by up to this part of h, so that no tiny step follows.
     static constexpr double last_step_stretch = 1e-9;

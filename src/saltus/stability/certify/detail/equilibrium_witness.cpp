@@ -16,16 +16,16 @@ namespace {
 /// A computed position is an equilibrium if its margin (EquilibriumPoint::margin) is above −boundary_margin: a witness
 /// may lie on the boundary of the set, where the margin is 0 up to rounding.
 constexpr double boundary_margin = 1e-9;
-/// A level counts as reached if it is missed by this part: ℰ may end at ρ* exactly.
+/// A level ρ counts as reached at V >= (1 − level_rounding) ρ: ℰ may end at ρ* exactly.
 constexpr double level_rounding = 1e-6;
 /// A gap of a box's centre below this part of its scale was meant to be closed. Afterwards it is closed to rounding.
 constexpr double nearly_closed = 1e-6;
-/// The path from q_e to a position has this many steps, and at most so many lead further. A step that is longer than
-/// this multiple of the mean one has left the path.
+/// The path from q_e to a position has positions_on_path steps, and at most extension_steps lead further. If a step is
+/// longer than longest_step_ratio times the mean step, then it has left the path.
 constexpr int positions_on_path = 64, extension_steps = 192;
 constexpr double longest_step_ratio = 8.0;
 constexpr int bisections = 40;
-/// At most so many boxes of the cover are tried.
+/// Largest number of boxes of the cover that are tried.
 constexpr std::size_t max_tried_boxes = 48;
 /// Near the middle of each face of a box, at this part of the way from its centre: the box is a little larger than the
 /// equilibria in it.

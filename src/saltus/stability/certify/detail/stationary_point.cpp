@@ -54,14 +54,15 @@ constexpr double long_step = 1e-3, ridge_rounding = 1e-12;
 /// No step is longer than this part of 1 + |q|. Longer ones would cross several periods of an angle, where the few
 /// points along the step do not show that the energy rises between them.
 constexpr double longest_step = 0.5;
-/// Stationary points that are not minima: at most so many are left, from a position at one of these distances.
+/// The search leaves at most max_stationary_points stationary points that are not minima. It goes on from a position of
+/// lower energy at one of these distances, along the direction in which the energy falls.
 constexpr int max_stationary_points = 12;
 constexpr double leaving_distances[] = {0.1, 1e-2, 1e-3, 1e-4};
 /// Steps of Newton's method back to the constraints, and the part of the energies that is no rounding error.
 constexpr int steps_back = 8;
 constexpr double lower_energy_ratio = 1e-13;
 
-/// Newton's method: at most so many steps, until |step| <= newton_converged (1 + |q|).
+/// Newton's method ends after this number of steps, or if |step| <= newton_converged (1 + |q|).
 constexpr int polish_steps = 8, newton_steps = 60;
 constexpr double newton_converged = 1e-16;
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numbers>
 #include <numeric>
 #include <queue>
@@ -38,6 +40,11 @@ constexpr double finest_size = 1e-7;
 constexpr double furthest_split = 1e6;
 /// A box with spatial friction costs as much as this number of others: its programs have many more rows.
 constexpr long cost_of_spatial_friction = 10;
+/// Parts of a component with less than this share of the volume of its largest part do not count: they are cells beside
+/// the boundary of a part.
+constexpr double negligible_part = 0.01;
+/// The budget is enlarged by this share of it to find out whether parts of a component are connected.
+constexpr double share_for_parts = 2.0;
 /// Share of the budget that may be spent on unbounded boxes.
 constexpr double unbounded_share = 0.25;
 /// Positions this far outside a cell, in 1 + |q_i|, count as in the cell: computed positions have rounding errors.
@@ -437,8 +444,145 @@ BoxCover EquilibriumBoxes::cover(const std::vector<char>& closed, long max_boxes
         wait(std::move(b));
     }
     connect(out);
+    if (out.stopped)
+        part_components(out, closed, rows, free, static_cast<long>(share_for_parts * static_cast<double>(max_boxes)),
+                        interrupted);
     find_ends(out);
     return out;
+}
+
+std::optional<BoxCover::Cell> EquilibriumBoxes::examine(Box q, const std::vector<char>& closed,
+                                                        const std::vector<int>& rows, const std::vector<int>& free) {
+    if (!admissible_.contract(q, rows, Interval::infinity)) return {};
+    if (!contract_free(q, free) || no_balance(q, rows)) return {};
+    Box larger = q;
+    const bool inside = holds_everywhere(larger, closed, free);
+    return BoxCover::Cell{inside ? std::move(larger) : std::move(q), inside};
+}
+
+double EquilibriumBoxes::volume_of(const Box& q) const {
+    double volume = 1.0;
+    for (std::size_t k = 0; k < q.size(); ++k)
+        if (ignored_[k] == 0) volume *= expr::width(q[k]);
+    return volume;
+}
+
+std::vector<int> EquilibriumBoxes::joined(const BoxCover& cover, const std::vector<std::size_t>& list) const {
+    BoxCover some;
+    for (const std::size_t i : list) some.cells.push_back(cover.cells[i]);
+    connect(some);
+    std::vector<int> part;
+    for (const BoxCover::Cell& cell : some.cells) part.push_back(cell.component);
+    return part;
+}
+
+/// All parts that count grow together through the other cells of their component, one layer of cells in each round.
+/// Where two of them meet, a way between them begins and ends. The cells of all ways that are at most one cell longer
+/// than the shortest way of the component are returned.
+std::vector<std::size_t> EquilibriumBoxes::cells_between_parts(const BoxCover& cover) const {
+    std::vector<std::vector<std::size_t>> proved(ix(cover.components)), all(ix(cover.components));
+    for (std::size_t i = 0; i < cover.cells.size(); ++i) {
+        if (cover.cells[i].component < 0) continue;
+        all[ix(cover.cells[i].component)].push_back(i);
+        if (cover.cells[i].inside) proved[ix(cover.cells[i].component)].push_back(i);
+    }
+    std::vector<std::size_t> between;
+    const auto side = static_cast<std::size_t>(std::find(ignored_.begin(), ignored_.end(), 0) - ignored_.begin());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        if (proved[k].size() < 2 || proved[k].size() == all[k].size()) continue;
+        const std::vector<int> part = joined(cover, proved[k]);
+        std::vector<double> volume(ix(1 + *std::max_element(part.begin(), part.end())), 0.0);
+        for (std::size_t i = 0; i < part.size(); ++i) volume[ix(part[i])] += volume_of(cover.cells[proved[k][i]].q);
+        const double least = negligible_part * *std::max_element(volume.begin(), volume.end());
+        if (std::count_if(volume.begin(), volume.end(), [&](double v) { return v >= least; }) < 2) continue;
+        // Cells by their places in `cells`, with their neighbours.
+        std::vector<std::size_t>& cells = all[k];
+        std::sort(cells.begin(), cells.end(), [&](std::size_t a, std::size_t b) {
+            const double x = cover.cells[a].q[side].lo, y = cover.cells[b].q[side].lo;
+            return x != y ? x < y : a < b;
+        });
+        std::vector<int> owner(cells.size(), -1), distance(cells.size(), 0);
+        std::vector<std::size_t> parent(cells.size()), row;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            parent[i] = i;
+            const auto at = std::lower_bound(proved[k].begin(), proved[k].end(), cells[i]);
+            if (at == proved[k].end() || *at != cells[i]) continue;
+            const int p = part[ix(at - proved[k].begin())];
+            if (volume[ix(p)] < least) continue;
+            owner[i] = p;
+            row.push_back(i);
+        }
+        std::vector<std::vector<std::size_t>> neighbours(cells.size());
+        for (std::size_t a = 0; a < cells.size(); ++a)
+            for (std::size_t b = a + 1;
+                 b < cells.size() && cover.cells[cells[b]].q[side].lo <= cover.cells[cells[a]].q[side].hi; ++b)
+                if ((!cover.cells[cells[a]].inside || !cover.cells[cells[b]].inside) &&
+                    touch(cover.cells[cells[a]].q, cover.cells[cells[b]].q)) {
+                    neighbours[a].push_back(b);
+                    neighbours[b].push_back(a);
+                }
+        for (std::size_t at = 0; at < row.size(); ++at)
+            for (const std::size_t next : neighbours[row[at]]) {
+                if (owner[next] >= 0) continue;
+                owner[next] = owner[row[at]];
+                distance[next] = distance[row[at]] + 1;
+                parent[next] = row[at];
+                row.push_back(next);
+            }
+        int shortest = std::numeric_limits<int>::max();
+        const auto each_meeting = [&](const auto& take) {
+            for (std::size_t a = 0; a < cells.size(); ++a)
+                for (const std::size_t b : neighbours[a])
+                    if (a < b && owner[a] >= 0 && owner[b] >= 0 && owner[a] != owner[b]) take(a, b);
+        };
+        each_meeting([&](std::size_t a, std::size_t b) { shortest = std::min(shortest, distance[a] + distance[b]); });
+        std::vector<char> wanted(cells.size(), 0);
+        each_meeting([&](std::size_t a, std::size_t b) {
+            if (distance[a] + distance[b] > shortest + 1) return;
+            for (std::size_t i : {a, b})
+                for (; wanted[i] == 0 && distance[i] > 0; i = parent[i]) wanted[i] = 1;
+        });
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            if (wanted[i] != 0 && !cover.cells[cells[i]].inside) between.push_back(cells[i]);
+    }
+    return between;
+}
+
+void EquilibriumBoxes::part_components(BoxCover& cover, const std::vector<char>& closed, const std::vector<int>& rows,
+                                       const std::vector<int>& free, long max_boxes,
+                                       const std::function<bool()>& interrupted) {
+    for (long tested = 0; tested < max_boxes;) {
+        std::vector<std::size_t> between = cells_between_parts(cover);
+        std::erase_if(between, [&](std::size_t i) { return size_of(cover.cells[i].q) <= finest_size; });
+        if (between.empty()) return;
+        std::vector<BoxCover::Cell> added;
+        std::vector<char> gone(cover.cells.size(), 0);
+        for (const std::size_t i : between) {
+            if (tested >= max_boxes || (interrupted && interrupted())) break;
+            const Box& q = cover.cells[i].q;
+            std::size_t widest = 0;
+            for (std::size_t k = 0; k < q.size(); ++k)
+                if (ignored_[k] == 0 && side_size(q[k]) == size_of(q)) widest = k;
+            if (!proof::can_split(q, widest)) continue;
+            gone[i] = 1;
+            auto [a, b] = proof::split(q, widest, 0.0, 1.0);
+            for (Box* const half : {&a, &b}) {
+                ++tested;
+                ++cover.boxes;
+                if (auto cell = examine(std::move(*half), closed, rows, free)) added.push_back(std::move(*cell));
+            }
+        }
+        if (std::find(gone.begin(), gone.end(), char{1}) == gone.end()) return;
+        std::vector<BoxCover::Cell> cells;
+        for (std::size_t i = 0; i < cover.cells.size(); ++i)
+            if (gone[i] == 0) cells.push_back(std::move(cover.cells[i]));
+        std::move(added.begin(), added.end(), std::back_inserter(cells));
+        cover.cells = std::move(cells);
+        for (BoxCover::Cell& cell : cover.cells) cell.component = -1;
+        cover.components = 0;
+        connect(cover);
+        if (interrupted && interrupted()) return;
+    }
 }
 
 void EquilibriumBoxes::find_ends(BoxCover& cover) const {
@@ -521,18 +665,12 @@ void EquilibriumBoxes::connect(BoxCover& cover) const {
 }
 
 int EquilibriumBoxes::proved_parts(const BoxCover& cover, int component) const {
-    constexpr double negligible_part = 0.01;
     BoxCover proved;
     for (const BoxCover::Cell& cell : cover.cells)
         if (cell.inside && cell.component == component) proved.cells.push_back(cell);
     connect(proved);
     std::vector<double> volumes(ix(proved.components), 0.0);
-    for (const BoxCover::Cell& cell : proved.cells) {
-        double volume = 1.0;
-        for (std::size_t k = 0; k < cell.q.size(); ++k)
-            if (ignored_[k] == 0) volume *= expr::width(cell.q[k]);
-        volumes[ix(cell.component)] += volume;
-    }
+    for (const BoxCover::Cell& cell : proved.cells) volumes[ix(cell.component)] += volume_of(cell.q);
     const double largest = volumes.empty() ? 0.0 : *std::max_element(volumes.begin(), volumes.end());
     return static_cast<int>(std::count_if(volumes.begin(), volumes.end(),
                                           [&](double volume) { return volume >= negligible_part * largest; }));

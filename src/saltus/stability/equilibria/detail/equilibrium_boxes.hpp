@@ -98,6 +98,18 @@ private:
     /// The side of an unbounded box to split: a whole line, or the half line that begins nearest to 0. −1: all half
     /// lines begin far away.
     int far_side(const proof::Box& q) const;
+    /// A bounded box as a cell of the cover; nothing if it is proved to be free of equilibria.
+    std::optional<BoxCover::Cell> examine(proof::Box q, const std::vector<char>& closed, const std::vector<int>& rows,
+                                          const std::vector<int>& free);
+    /// Splits undecided cells that connect parts of a component, until the parts are proved to be connected, or no
+    /// cells connect them, or max_boxes were tested.
+    void part_components(BoxCover& cover, const std::vector<char>& closed, const std::vector<int>& rows,
+                         const std::vector<int>& free, long max_boxes, const std::function<bool()>& interrupted);
+    /// The numbers of undecided cells that lie on the shortest ways between parts of a component.
+    std::vector<std::size_t> cells_between_parts(const BoxCover& cover) const;
+    /// The parts of the cells `list` that touch each other: a number for each of them.
+    std::vector<int> joined(const BoxCover& cover, const std::vector<std::size_t>& list) const;
+    double volume_of(const proof::Box& q) const;
     void connect(BoxCover& cover) const;
     void find_ends(BoxCover& cover) const;
     bool touch(const proof::Box& a, const proof::Box& b) const;

@@ -33,8 +33,9 @@ constexpr double most_beside = 0.5;
 constexpr double depth_resolution = 0.1;
 constexpr double shortest_resolved_step = 1e-5;  ///< shorter steps may cross a kink or a jump of the depth
 
-// The curve returns to its start if the start lies at a distance of −before_step ... step along the step, at most
-// beside_step · step beside it, and the cosine between the tangents is at least least_return_cosine.
+// Let a and b be the components of (start − here) along the tangent and across it, and s the length of the next step.
+// The curve has returned to its start if −before_step <= a <= s, ‖b‖ <= beside_step · s, and the cosine between the
+// tangents is at least least_return_cosine.
 constexpr double before_step = 1e-12, beside_step = 0.2, least_return_cosine = 0.5;
 
 // Roots and minima of the depth along the curve.

@@ -21,9 +21,11 @@ constexpr double exact_residual = 1e-16;     ///< the method stops at once if th
 constexpr double accepted_residual = 1e-12;  ///< a point is on the manifold if residual <= max(tolerance, this)
 constexpr double fixed_coordinates_residual = 1e-13;  ///< tolerance of correct_with
 constexpr double longest_newton_step = 0.5;           ///< in 1 + |q_i|; longer steps are shortened
-constexpr int patient_newton_steps = 8;        ///< after so many steps it gives up if the residual is still large,
-constexpr double large_residual = 1e-3;        ///< that is residual > this,
-constexpr double slow_reduction = 0.9;         ///< and a step reduces it by less than this factor
+// After patient_newton_steps steps the method gives up if residual > large_residual and a step does not make the
+// residual smaller than slow_reduction times the one before.
+constexpr int patient_newton_steps = 8;
+constexpr double large_residual = 1e-3;
+constexpr double slow_reduction = 0.9;
 constexpr double dependent_equations = 1e-11;  ///< singular values below this part of the largest count as 0
 
 /// Kernel of the rows of g and the closed gaps: singular values below this part of the largest count as 0.

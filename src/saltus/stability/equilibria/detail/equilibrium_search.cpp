@@ -10,6 +10,7 @@
 #include "saltus/stability/equilibria/detail/equilibrium_distance.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_periods.hpp"
 #include "saltus/stability/equilibria/detail/equilibrium_polytope.hpp"
+#include "saltus/stability/equilibria/detail/singular_closing.hpp"
 
 namespace saltus::stability {
 
@@ -66,6 +67,7 @@ bool CombinationSearch::search_from(Vector q) {
         if (!manifold_.settle(p)) continue;
         p.q = first_copy(periods_, p.q);
         if (!lift(p) || (manifold_.possible && !manifold_.possible(p.q)) || known(p)) continue;
+        if (rests_on_singular_rows(model_, manifold_.closed(), p.q)) continue;
         const int searched = component_;
         component_ = component_at(p.q);
         describe(std::move(p));

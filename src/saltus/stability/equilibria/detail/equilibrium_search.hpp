@@ -79,6 +79,10 @@ private:
     void add(EquilibriumSet set, std::optional<Curve> curve = {});
     void finish(EquilibriumSet& set);
     void widen_along_neutral(EquilibriumSet& set) const;
+    /// Whether the extent of a curve is negligible.
+    bool narrow(const EquilibriumSet& set) const;
+    /// Whether the linearised motion at samples of the set has the verdict and the Morse index of the representative.
+    bool stability_is_common(const EquilibriumSet& set);
     /// What ends the set at the point q of its boundary.
     SetLimit limit_at(const Vector& q);
     /// Shifts the set by whole periods so that its representative is the first copy.

@@ -9,7 +9,9 @@
 // y = (u̇, λ) solve A y = b with A = [M −aᵀ; w 0] and b = (p, −ζ). For a state x = (q, u) they have the derivatives
 // A ∂y/∂x = ∂b/∂x − ∂A/∂x y. J is the derivative of (u, u̇) by x.
 //
-// V = zᵀPz for the distance z from the equilibrium. P solves (J − νI)ᵀP + P(J − νI) = ±S with a positive definite S:
+// V = zᵀPz with z = x − (q_e, 0). By the mean value theorem ż = J̄z with some J̄ in the enclosure of J, so that
+// V̇ − 2νV = zᵀ((J̄ − νI)ᵀP + P(J̄ − νI))z. P solves (J − νI)ᵀP + P(J − νI) = ±S for the middle of J, with a positive
+// definite S:
 //   attractive: ν = 0 and the sign −; P is positive definite if all eigenvalues of J have negative real parts.
 //   unstable:   the sign +; P is positive in the directions of the eigenvalues with real parts above ν > 0. Rows that
 //               stay 0 give J the eigenvalue 0, which ν > 0 keeps apart.
@@ -40,46 +42,54 @@ using expr::Expr;
 
 namespace {
 
-/// Lyapunov's equation for 2n unknowns has (2n)² unknowns.
+/// Models with more coordinates n are refused: Lyapunov's equation for 2n states has (2n)² unknowns.
 constexpr int max_coordinates = 6;
+/// Newton's method for the equilibrium: largest number of steps; it ends if ‖step‖ <= newton_converged · (1 + ‖q‖ +
+/// ‖λ‖).
 constexpr int newton_steps = 30;
 constexpr double newton_converged = 1e-14;
-/// Half widths of the region that are tried, relative to the scales of the coordinates. A region that attracts is as
-/// large as possible, because the level set lies inside it.
+/// Half widths of the region that are tried, relative to the scales of the coordinates, largest first. A region that
+/// attracts is made as large as possible, because the level set lies inside it.
 const std::vector<double> unstable_regions{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
 const std::vector<double> attracting_regions{4.0,  2.0,  1.0,  0.5,  0.25, 0.12, 0.06, 0.03,
                                              1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
-/// The largest region is then bisected so often, and the claims are those of a region this much smaller: another
-/// program, whose enclosures are wider, must find them, too.
+/// Between the largest region that is shown and the next larger one, which is not, this number of bisections finds a
+/// larger one. The claims are those of region_margin times it, because another program with wider enclosures must be
+/// able to show them, too.
 constexpr int region_bisections = 4;
 constexpr double region_margin = 0.95;
 /// The box of the equilibrium is this fraction of the region, and not larger than this part of a scale.
 constexpr double equilibrium_part = 1e-2, largest_equilibrium_box = 1e-4;
-/// κ of the rows that the motion keeps at 0, relative to the sizes of the matrices.
+/// The factors κ that are tried in −(PJ + JᵀP) + κ RᵀR > 0, relative to the quotient of the sizes of both matrices. R z
+/// = 0 along the motion, so that the term with κ changes nothing there, but makes the matrix definite in other
+/// directions.
 constexpr double tried_normal_weights[] = {1.0, 10.0, 100.0, 1e3, 1e4};
 /// The level is this part of the largest one whose set lies in the region.
 constexpr double level_margin = 0.98;
-/// A real part below this fraction of the largest eigenvalue is 0.
+/// A real or imaginary part of an eigenvalue counts as 0 if it is at most this times the largest |eigenvalue|. This
+/// only decides whether a proof is tried, and with which P. The signs of V and V̇ are proved by intervals.
 constexpr double vanishing_part = 1e-8;
 /// ν is this fraction of the way from the second largest real part (at least 0) to the largest.
 constexpr double tried_separations[] = {0.5, 0.4, 0.65};
 /// ε of the cone V > 0, widest first.
 constexpr double tried_cones[] = {1.0, 0.1, 1e-2, 1e-3};
-/// κ of κ γ² > V for slips that begin at rest, relative to the largest entry of P and of the row.
+/// The factors κ that are tried in κ (l·z)² > zᵀPz with l = ∂(s γ)/∂x for slips that begin at rest, relative to the
+/// largest entry of P divided by the largest l_u². The inequality shows that V > 0 implies γ ≠ 0.
 constexpr double tried_kappas[] = {4.0, 64.0, 1024.0};
-/// The image of Krawczyk's operator must lie in the box with this fraction of its width to spare.
+/// The image of Krawczyk's operator must keep a distance of this fraction of the box's width from each face, because
+/// another program may have a wider image.
 constexpr double spare_part = 0.1;
 
 /// The functions of the mode over boxes of states, with their derivatives by all coordinates and velocities.
 class ModeSystem {
 public:
     struct Held {
-        int row;              // of Wᵀ
-        bool normal;          // a constraint or a gap; otherwise a slip that sticks
+        int row;              // its number among the rows of Wᵀ
+        bool normal;          // a constraint or a gap; otherwise a slip that sticks, or a locked clutch
         bool pushes = false;  // a contact or a clutch, whose force must be positive
         int contact = -1;     // number of the contact
-        int sliding = -1;     // slip row with friction, or −1
-        int sign = 0;         // s
+        int sliding = -1;     // slip row of a contact that slips, whose friction changes the direction a; or −1
+        int sign = 0;         // s, the sign of its slip velocity
         const model::Friction* f = nullptr;
     };
     struct Slip {
@@ -301,7 +311,7 @@ private:
     expr::Tape tape_;
 };
 
-/// The equilibrium of the mode, computed.
+/// The equilibrium of the mode, computed in floating-point numbers. Nothing is proved about it yet.
 struct ModePoint {
     Vector q, lambda;
     std::vector<int> fixed;  // coordinates that keep the value of the start
@@ -569,7 +579,9 @@ private:
     }
     static IntervalMatrix negative(const IntervalMatrix& A) { return IntervalMatrix(A.rows(), A.cols()) - A; }
 
-    /// The laws of the contacts hold over the region; `turning` gets the slips that begin at rest.
+    /// Whether the laws hold over the region: open gaps are positive, closed contacts and locked clutches push, and the
+    /// forces of what sticks lie inside the friction sets. `turning` gets the slips whose velocity is not shown to keep
+    /// its sign, because they begin at rest.
     bool laws(const Motion& m, std::vector<std::size_t>& turning) const {
         for (const Interval& gap : m.values.open)
             if (!surely_positive(gap)) return false;
@@ -643,7 +655,7 @@ private:
         return s;
     }
 
-    /// V = zᵀPz > 0 falls for R z = 0: −(PJ + JᵀP) + κ RᵀR is positive definite.
+    /// The claim that V = zᵀPz > 0 falls along the motion, where R z = 0: −(PJ + JᵀP) + κ RᵀR is positive definite.
     std::optional<ClaimValue> fall_claim(const Motion& m, const std::vector<std::size_t>& turning) {
         const Matrix P = function(0.0, 1.0);
         if (P.size() == 0 || !turning.empty() || !shown_definite(IntervalMatrix(P)) || !bounces_end(m))
@@ -664,8 +676,10 @@ private:
         return std::nullopt;
     }
 
-    /// At most one contact is closed, with 0 <= e_N < 1, |e_T| < 1, and D_NN > μ|D_NT|: a contact that opens closes
-    /// again after a time that is as short as the disturbance (functions/sliding_contacts.cpp).
+    /// Whether bounces of a contact that opens come to an end after a time that is as short as the disturbance
+    /// (functions/sliding_contacts.cpp). It is shown if at most one contact is closed, and 0 <= e_N < 1, |e_T| < 1 and
+    /// D_NN > μ|D_NT| hold for it, with D = WᵀM⁻¹W of its normal and its slip. The last inequality says that an impulse
+    /// with any friction in its cone increases γ_N.
     bool bounces_end(const Motion& m) const {
         const model::Mechanics& model = e_.model();
         const Box q(state_.begin(), state_.begin() + n_), u(state_.begin() + n_, state_.end());
@@ -699,7 +713,9 @@ private:
         return m.y.finite();
     }
 
-    /// A level ρ whose set lies inside the region: z_k² <= (P⁻¹)_kk zᵀPz, and a distance d_k leads to a face.
+    /// A level ρ such that { V < ρ } lies inside the region. By the Cauchy–Schwarz inequality in the metric of P
+    /// z_k² <= (P⁻¹)_kk zᵀPz. With the distance d_k from the equilibrium to the nearest face along k, the states with
+    /// V < min_k d_k²/(P⁻¹)_kk do not reach a face.
     double level_inside(const Box& x, const Box& equilibrium) const {
         const Matrix inverse = orthogonal_solve_columns(P_, Matrix::Identity(2 * n_, 2 * n_));
         double level = Interval::infinity;

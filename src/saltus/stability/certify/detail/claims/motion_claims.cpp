@@ -40,8 +40,7 @@ const model::Contact& contact_of(const ClaimScope& s, int row) {
 
 bool has(const std::vector<int>& rows, int r) { return std::find(rows.begin(), rows.end(), r) != rows.end(); }
 
-// --- acceleration entries
-// ----------------------------------------------------------------------------------------------
+// --- acceleration entries --------------------------------------------------------------------------------------
 
 /// The request of one entry.
 struct EntryRequest {
@@ -285,8 +284,7 @@ std::optional<ClaimValue> closing_leaf(const ClaimScope& s, const Box& q) {
     return ClaimValue::List{"accelerations", std::move(entries)};
 }
 
-// --- velocities without dissipation
-// ------------------------------------------------------------------------------------
+// --- velocities without dissipation ----------------------------------------------------------------------------
 
 /// Condition 3 with forces that are functions of single velocities: no resistance falls with the speed. The friction of
 /// sliders that slide steadily need not rise at all speeds, only at those of the level set.

@@ -14,8 +14,7 @@ namespace saltus::stability {
 /// With y = M⁻¹ ∂V/∂u the forces λ_r of the elements change V at the rate Σ_r λ_r Φ_r, Φ_r = w_r·y. The sign of each
 /// summand is proved from the law of its element:
 ///     V = ψ(q, T)             y = κu, so that Φ_r = κ γ_r. Normal forces, constraints and clutches do no work, and
-///     friction
-///                             takes energy: the sum has the sign of −κ.
+///                             friction dissipates energy: the sum is 0 or has the sign of −κ.
 /// For other V, with s = 1 if V must fall and s = −1 if it must grow:
 ///     constraint              γ = 0, any ν:                        Φ = 0 for γ = 0
 ///     contact, clutch         λ >= 0, γ = 0 where λ > 0:           s Φ <= 0 for γ = 0 (contact: where the gap is 0)

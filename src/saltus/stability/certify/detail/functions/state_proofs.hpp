@@ -57,7 +57,7 @@ struct StateProof {
 
 struct StateProofRequest {
     proof::Box equilibrium;     ///< contains x_e
-    std::vector<double> scale;  ///< of each state: B has the half widths radius · scale
+    std::vector<double> scale;  ///< scale of each state: B has the half widths radius · scale
     Course course = Course::falls;
     bool positive = true;  ///< whether V must be positive definite too
     long budget = 20'000;  ///< boxes of the whole search

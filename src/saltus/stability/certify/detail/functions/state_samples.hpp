@@ -13,7 +13,7 @@ namespace saltus::stability {
 /// What sampled states and simulated motions around an equilibrium (q_e, 0) show about V. Nothing here is proved; a
 /// witness was evaluated a second time, its motion with a smaller tolerance.
 struct StateSamples {
-    double radius = 0.0;   ///< of the box of the samples, in units of the scales
+    double radius = 0.0;   ///< half width of the box of the samples, in units of the scales
     int states = 0;        ///< admissible sampled states that are no equilibria
     int motions = 0;       ///< simulated motions
     int impacts = 0;       ///< impacts of these motions
@@ -30,7 +30,7 @@ struct StateSamples {
 
 struct StateSampleRequest {
     std::vector<double> q;      ///< q_e
-    std::vector<double> scale;  ///< of each state
+    std::vector<double> scale;  ///< scale of each state
     double radius = 0.1;
     Course course = Course::falls;
     std::function<bool()> stop;

@@ -116,6 +116,7 @@ void deliver_nothing(const OutputOptions& options, const std::string& model) {
 }
 
 void print_document(std::string_view bytes) {
+    document_if_ended(nullptr);  // a second document behind this one could not be read
     if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0)
         throw std::runtime_error("standard output cannot be written");
 }

@@ -34,8 +34,9 @@ constexpr Clock::rep no_limit = 0;
 std::atomic<Clock::rep> deadline = no_limit;  ///< in ticks of the clock since its epoch
 std::atomic<double> limit_seconds = 0.0;      ///< the limit as it was given, for messages
 
-std::atomic<int> deliveries = 0;        ///< number of Delivering values
-std::atomic<double> patience_of_guard;  ///< see guard_interrupts(), in s
+std::atomic<int> deliveries = 0;      ///< number of Delivering values
+std::atomic<bool> listening = false;  ///< the command has called listen_for_interrupts()
+Patience patience_of_guard;           ///< written before the guard starts, not afterwards
 
 std::atomic<const char*> last_document = nullptr;  ///< see document_if_ended()
 
@@ -57,7 +58,6 @@ double processor_seconds() {
 void* guard(void*) {
     using namespace std::chrono_literals;
     constexpr auto between_polls = 50ms;
-    const double patience = patience_of_guard;
     constexpr auto longest_wait = 10s;
     for (;;) {
         std::this_thread::sleep_for(between_polls);
@@ -67,6 +67,7 @@ void* guard(void*) {
         while (deliveries == 0) {
             std::this_thread::sleep_for(between_polls);
             const std::chrono::duration<double> waited = Clock::now() - since;
+            const double patience = listening ? patience_of_guard.listening : patience_of_guard.before_listening;
             const bool computes_on = processor_seconds() - processor_since > patience && waited.count() > patience;
             if (!computes_on && waited < longest_wait) continue;
             constexpr std::string_view nothing_kept =
@@ -86,12 +87,17 @@ void* guard(void*) {
 
 }  // namespace
 
-void listen_for_interrupts() {
+void take_interrupts() {
     struct sigaction action {};
     action.sa_handler = ask;
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
+}
+
+void listen_for_interrupts() {
+    take_interrupts();
+    listening = true;
 }
 
 void limit_time(double seconds) {
@@ -110,7 +116,7 @@ bool interrupt_asked() {
     return end != no_limit && Clock::now().time_since_epoch().count() >= end;
 }
 
-void guard_interrupts(double patience) {
+void guard_interrupts(const Patience& patience) {
     static std::atomic<bool> started = false;
     if (started.exchange(true)) return;
     patience_of_guard = patience;

@@ -8,6 +8,10 @@ namespace saltus::cli {
 
 /// Turns the first Ctrl-C (SIGINT) or SIGTERM from now on into a request that a run can ask for. A second signal ends
 /// the program at once.
+void take_interrupts();
+
+/// The same, and the command says that its computation asks for the request from now on: the guard grants it more time
+/// to deliver what it has.
 void listen_for_interrupts();
 
 /// Ends the run after this wall-clock time from now: interrupt_asked() is true from then on. Nothing happens if
@@ -24,11 +28,18 @@ bool interrupt_asked();
 /// program with abandon(). For work that cannot be interrupted.
 bool finishes(const std::function<void()>& work);
 
+/// How long a command may go on after an interrupt before the guard ends it, in s. On a busy machine this is time of
+/// the processor, at most ten seconds in all.
+struct Patience {
+    /// Until the command calls listen_for_interrupts(): it reads and builds a model, or cannot be interrupted. Long
+    /// enough for a small model, so that the command ends by itself with all of its files.
+    double before_listening = 0.5;
+    double listening = 2.0;  ///< after that; longer than what finishes() grants
+};
+
 /// Watches this program from now on. If interrupt_asked() becomes true, and the command neither ends nor delivers its
-/// results within `patience` seconds, then the program ends with a message and the exit code of an interrupt. For
-/// computations that do not ask, such as the building of a large model. On a busy machine the patience is time of the
-/// processor, at most ten seconds in all. The default is longer than what finishes() grants.
-void guard_interrupts(double patience = 2.0);
+/// results in time, then the program ends with a message and the exit code of an interrupt.
+void guard_interrupts(const Patience& patience = {});
 
 /// From now on the runs of the command are stored as soon as they are made: a program that ends early says so.
 void runs_are_kept();

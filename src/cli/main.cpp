@@ -59,6 +59,7 @@ struct Command {
     const CLI::App* app;         ///< its name and options on the command line
     std::function<int()> run;    ///< runs it with the options that were parsed, and returns the exit code
     cli::OutputOptions* output;  ///< where its results go; nullptr: the command has no --report
+    bool tells = false;          ///< whether it says itself that it was interrupted
 };
 
 void add_threads(CLI::App& command, int& threads) {
@@ -666,7 +667,7 @@ int parse_and_run(const std::vector<std::string>& words) {
          &continue_options.orbit.common},
         {add_diagram(app, diagram_options), [&] { return cli::diagram(diagram_options); }, &diagram_options.common},
         {add_solve(app, solve_options), [&] { return cli::solve(solve_options); }, &solve_options},
-        {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr},
+        {add_report(app, report_options), [&] { return cli::report(report_options); }, nullptr, true},
         {add_devices(app, devices_json),
          [&] {
              const auto found = ensemble::find_devices();
@@ -677,7 +678,7 @@ int parse_and_run(const std::vector<std::string>& words) {
              return int{cli::done};
          },
          nullptr},
-        {add_merge(app, merge_options), [&] { return cli::merge(merge_options); }, nullptr},
+        {add_merge(app, merge_options), [&] { return cli::merge(merge_options); }, nullptr, true},
         {add_gallery(app, gallery_options), [&] { return cli::gallery(gallery_options); }, nullptr},
         {add_studio(app, studio_options), [&] { return cli::studio(studio_options); }, nullptr},
         {add_schema(app),
@@ -707,9 +708,11 @@ int parse_and_run(const std::vector<std::string>& words) {
         if (command.output != nullptr && command.output->json)
             cli::document_if_ended(command.output == &solve_options ? "[{\"status\": \"interrupted\"}]\n"
                                                                     : "{\"status\": \"interrupted\"}\n");
+        cli::take_interrupts();
         cli::guard_interrupts();
         const int code = command.output == nullptr ? command.run() : cli::with_report(*command.output, command.run);
-        if (code == cli::interrupted) cli::tell("saltus: " + cli::interrupt_reason() + "; the results are partial");
+        if (code == cli::interrupted && !command.tells)
+            cli::tell("saltus: " + cli::interrupt_reason() + "; the results are partial");
         return code;
     }
     return cli::done;

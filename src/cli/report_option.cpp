@@ -40,6 +40,7 @@ int with_report(OutputOptions& options, const std::function<int()>& run) {
     std::string& out = options.out;
     if (options.report.empty()) return run();
     ReportCommand page;
+    page.of_a_run = true;
     page.quiet = options.json || options.quiet;
     page.with_results = options.report == default_report && !out.empty();
     page.out = page.with_results ? (fs::path(out) / default_report).string() : options.report;

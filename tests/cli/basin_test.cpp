@@ -473,7 +473,7 @@ TEST(Basin, RefusesWhatItCannotDo) {
 TEST(BasinCommand, RefusesMoreMotionsThanFitIntoMemory) {
     const std::string model = std::string(SALTUS_SOURCE_DIR) + "/models/rocking-bar.toml";
     for (const char* const starts : {"--grid phi=-1:1:900000000", "--samples 900000000 --box phi=-1:1"}) {
-        const std::string line = "basin " + model + " --t-max 1 " + starts;
+        const std::string line = "basin " + model + " --t-max 1 --seconds 2 " + starts;
         const test::Outcome r = test::shell("ulimit -v 4000000; " + std::string(SALTUS_EXE) + " " + line);
         EXPECT_EQ(r.code, 2) << r.err;
         EXPECT_NE(r.err.find("runs need 69.6 GiB of memory"), std::string::npos) << r.err;

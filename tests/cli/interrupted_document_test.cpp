@@ -94,10 +94,8 @@ TEST(InterruptedDocument, OfSolveListsTheFilesThatWereNotSolved) {
     for (const Json& row : j) EXPECT_EQ(row["status"], "interrupted");
 }
 
-/// The building of a model does not ask for interrupts; the guard of the program ends it.
-TEST(InterruptedDocument, IsPrintedForACommandThatDoesNotReact) {
-    const test::Folder folder;
-    // Every coordinate is coupled with every other one: the derivatives of T take many seconds.
+/// Writes a model whose building takes many seconds: every coordinate is coupled with every other one in T.
+void write_large_model(const test::Folder& folder) {
     std::string q, sum;
     constexpr int coordinates = 1500;
     for (int k = 0; k < coordinates; ++k) {
@@ -105,6 +103,12 @@ TEST(InterruptedDocument, IsPrintedForACommandThatDoesNotReact) {
         sum += (k > 0 ? "+" : "") + ("x" + std::to_string(k)) + "'*cos(x" + std::to_string((k + 1) % coordinates) + ")";
     }
     folder.write("dense.toml", "[system]\nname = \"dense\"\nq = [" + q + "]\nT = \"(" + sum + ")^2/2\"\n");
+}
+
+/// The building of a model does not ask for interrupts; the guard of the program ends it.
+TEST(InterruptedDocument, IsPrintedForACommandThatDoesNotReact) {
+    const test::Folder folder;
+    write_large_model(folder);
     const test::Process process(words_of("check dense.toml --seconds 0.01"), folder.path());
     const test::Outcome r = process.wait();
     const Json j = Json::parse(r.out, nullptr, false);
@@ -115,10 +119,38 @@ TEST(InterruptedDocument, IsPrintedForACommandThatDoesNotReact) {
     }
 }
 
+/// A signal does not end the program in the middle of its output, or without any.
+TEST(InterruptedDocument, IsPrintedIfASignalComesWhileTheModelIsBuilt) {
+    const test::Folder folder;
+    write_large_model(folder);
+    for (const char* const command : {"check", "simulate"})
+        for (const int signal : {SIGINT, SIGTERM}) {
+            const test::Process process(words_of(std::string(command) + " dense.toml"), folder.path());
+            process.wait_until_it_listens();
+            process.send(signal);
+            expect_interrupted({command, ""}, process.wait());
+        }
+}
+
 TEST(InterruptedDocument, KeepsWhatTheRunHasFound) {
     const std::string marked = io::interrupted_document(R"({"model": "m", "status": "running", "rho": 2.5})", "Ctrl-C");
     const Json j = Json::parse(marked);
     EXPECT_EQ(j, (Json{{"model", "m"}, {"rho", 2.5}, {"status", "interrupted"}, {"reason", "Ctrl-C"}}));
+    // The members of the outermost object alone are replaced, whatever strings and inner objects contain.
+    const Json tricky[] = {Json::object(),
+                           {{"status", {{"status", 1}, {"a", {1, 2, {{"reason", ","}}}}}},
+                            {"runs", {{{"status", "x"}}, {{"reason", "}"}}}}},
+                           {{"a", "\"status\": 1, {["}, {"reason", {"b", "]"}}, {"z", "status"}},
+                           {{"runs", {{{"status", "ok"}}}}, {"status", nullptr}, {"tail\\", "\\\""}},
+                           {{"status", -1.5e-7}}};
+    for (const Json& one : tricky)
+        for (const int indent : {-1, 2}) {
+            const std::string text = io::interrupted_document(one.dump(indent) + "\n", "a \"b\"");
+            Json expected = one;
+            expected["status"] = "interrupted";
+            expected["reason"] = "a \"b\"";
+            EXPECT_EQ(Json::parse(text, nullptr, false), expected) << text;
+        }
     EXPECT_EQ(Json::parse(io::empty_document("m\x1b")), (Json{{"model", "m\x1b"}}));
 }
 

@@ -147,6 +147,25 @@ TEST(ResultFiles, OfDifferentRunsAreNotShownAsOne) {
     EXPECT_NE(r.out.find("a/simulate.json: is not the file that 'saltus simulate' wrote"), std::string::npos) << r.out;
 }
 
+/// Also a document that is given alone is compared with the list beside it. One that is in no list is accepted.
+TEST(ResultFiles, ThatWereChangedAreNotShownAlone) {
+    const test::Folder folder;
+    ASSERT_EQ(run("impact " + model("forklift") + " --quiet --out run", folder.path()).code, 0);
+    EXPECT_EQ(run("report run/impact.json", folder.path()).code, 0);
+    std::string document = test::content_of(folder.path() / "run/impact.json");
+    const std::size_t digit = document.find("0.");
+    ASSERT_NE(digit, std::string::npos);
+    document[digit] = '7';
+    folder.write("run/impact.json", document);
+    folder.write("other.json", document);
+    for (const char* const how : {"report run/impact.json", "report impact.json"}) {
+        const Outcome r = run(how, folder.path() / (how[7] == 'r' ? "." : "run"));
+        EXPECT_EQ(r.code, 2) << r.out;
+        EXPECT_NE(r.out.find("impact.json: is not the file that 'saltus impact' wrote"), std::string::npos) << r.out;
+    }
+    EXPECT_EQ(run("report other.json", folder.path()).code, 0);
+}
+
 TEST(ReportPage, DoesNotReplaceADeviceALinkOrItsInput) {
     const test::Folder folder;
     ASSERT_EQ(run("check " + model("bouncing-ball") + " --quiet --out run", folder.path()).code, 0);

@@ -8,6 +8,7 @@
 
 #include "cli/assignments.hpp"
 #include "cli/interrupt.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/io/model/load_model.hpp"
 #include "saltus/io/report/equilibria_report.hpp"
@@ -93,7 +94,15 @@ int equilibria(const EquilibriaCommand& c) {
     report.equilibria = stability::equilibria(m, options);
     report.elements = integrate::elements_of(m);
     report.warnings = m.warnings;
-    if (!c.at.empty()) look_at(c, m, report);
+    if (!c.at.empty()) {
+        try {
+            const Stoppable here(interrupt_asked);
+            look_at(c, m, report);
+        } catch (const Stopped&) {  // its linear programs have thousands of columns in a large model
+            report.point.reset();
+            report.completed.clear();
+        }
+    }
     stability::ClaimOptions options_of_claims;
     options_of_claims.stop = interrupt_asked;
     options_of_claims.obstacle = stability::certificate_obstacle(loaded.file.description);
@@ -101,14 +110,17 @@ int equilibria(const EquilibriaCommand& c) {
     if (!c.certificate.file.empty()) report.written = write_certificate(c.certificate, c.common, loaded, claims);
     report.along = stability::forces_along_curves(m, report.equilibria.sets, report.equilibria.time, interrupt_asked);
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    // Also after a search that has ended: what follows it may be incomplete.
+    const bool cut_short = interrupt_asked();
+    const auto json = [&](io::Timing timing) { return document_of(io::equilibria_json(report, timing), cut_short); };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
                  folder.add("sets.csv", io::sets_csv(report));
                  folder.add("boundary.csv", io::boundary_csv(report));
-                 folder.add("equilibria.json", io::equilibria_json(report, io::Timing::left_out));
+                 folder.add("equilibria.json", json(io::Timing::left_out));
              },
-             [&] { return io::equilibria_json(report); }, [&] { return io::equilibria_text(report); }});
-    if (report.equilibria.status == stability::SearchStatus::interrupted) return interrupted;
+             [&] { return json(io::Timing::included); }, [&] { return io::equilibria_text(report); }});
+    if (cut_short || report.equilibria.status == stability::SearchStatus::interrupted) return interrupted;
     return rejected(c.certificate, report.written) ? failed : done;
 }
 

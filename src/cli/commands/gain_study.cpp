@@ -90,7 +90,11 @@ int vary(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& pl
     if (!run.leads()) return done;
     if (!run.whole()) return run.deliver_part(*table, m.name, made);
     const bool cut_short = interrupt_asked();
-    const auto json = [&] { return document_of(io::gain_study_json(study, about), cut_short); };
+    std::string made_json;  // a million runs take seconds: once for the file and for standard output
+    const auto json = [&] {
+        if (made_json.empty()) made_json = document_of(io::gain_study_json(study, about), cut_short);
+        return made_json;
+    };
     deliver(c.common, out.get(),
             {[&](io::ResultFolder& folder) {
                  folder.add("study.csv", io::gain_study_csv(study));
@@ -173,6 +177,8 @@ int ask(const SimulateCommand& c, const io::LoadedModel& loaded, const Plan& pla
     }
     if (!run.whole()) return run.deliver_part(*table, m.name, made);
     report.table = table.get();
+    if (report.complete)
+        for (std::string& text : on_cpu.examined_warnings(report.starts)) report.warnings.push_back(std::move(text));
     if (on_device) report.device_use = on_device->use();
     const bool cut_short = interrupt_asked();
     const io::AskSummary summary = io::summary_of(report);

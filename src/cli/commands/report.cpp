@@ -22,14 +22,26 @@ void refuse_page(const std::string& path) {
     io::refuse_other_content(path, io::page_beginning, "a page");
 }
 
+namespace {
+
+int no_page() {
+    tell("saltus: " + interrupt_reason() + "; no page was written");
+    return interrupted;
+}
+
+}  // namespace
+
 int report(const ReportCommand& c) {
     limit_time(c.seconds);
     refuse_page(c.out);
     io::Report r = io::read_results(c.results, c.model);
+    if (!c.of_a_run && interrupt_asked()) return no_page();
     if (!c.title.empty()) r.title = c.title;
     if (c.hide_sources)
         for (io::ReportPart& part : r.parts) part.source.clear(), part.name.clear();
     const std::string html = c.plain ? io::static_report_html(r) : io::report_html(r);
+    if (!c.of_a_run && interrupt_asked()) return no_page();
+    const Delivering now;
     const fs::path path(c.out);
     const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
     if (c.with_results) {

@@ -16,6 +16,7 @@ struct ReportCommand {
     bool plain = false;                ///< static plots instead of interactive ones
     bool with_results = false;         ///< the page lies in the result folder and disappears with the results
     bool hide_sources = false;         ///< do not print paths of the results, which are temporary
+    bool of_a_run = false;  ///< --report of another command: an interrupt has ended that, and does not end this
 };
 
 /// Throws Error if `path` exists and is not a page: a page replaces only a page. To be called before the computation.

@@ -2,7 +2,9 @@
 #include "cli/commands/simulate.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -14,6 +16,7 @@
 #include "cli/progress.hpp"
 #include "cli/section_option.hpp"
 #include "saltus/base/memory.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/event/recording.hpp"
 #include "saltus/integrate/outputs.hpp"
@@ -151,12 +154,24 @@ public:
         std::move(arc, part.arcs.end(), std::back_inserter(arcs_));
         std::move(part.events.begin(), part.events.end(), std::back_inserter(events_));
     }
-    /// `t` has everything but arcs and events. Without arcs, or if the motion is too long, nothing is known.
+    /// `t` has everything but arcs and events. Without arcs, or if the motion is too long, nothing is known. Nor if the
+    /// motion was interrupted and this takes long: it follows the whole motion again, with the forces of each mode.
     trajectory::MotionSummary summary(const model::Model& m, Trajectory& t) {
+        using Clock = std::chrono::steady_clock;
+        constexpr auto after_an_interrupt = std::chrono::milliseconds(500);
         if (arcs_.empty()) return {};
         std::swap(t.arcs, arcs_);
         std::swap(t.events, events_);
-        trajectory::MotionSummary out = integrate::summarise(m, t);
+        trajectory::MotionSummary out;
+        try {
+            std::function<bool()> over;
+            if (t.status == trajectory::Status::interrupted && interrupt_asked())
+                over = [end = Clock::now() + after_an_interrupt] { return Clock::now() > end; };
+            const Stoppable here(over);
+            out = integrate::summarise(m, t);
+        } catch (const Stopped&) {
+            t.warnings.emplace_back("mean forces and outputs are left out: they would take long after an interrupt");
+        }
         std::swap(t.arcs, arcs_);
         std::swap(t.events, events_);
         return out;

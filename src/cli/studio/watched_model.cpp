@@ -3,7 +3,6 @@
 
 #include <sys/stat.h>
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -15,8 +14,7 @@ namespace saltus::cli {
 
 namespace {
 
-/// What changes when a file is written or replaced. Editors that write a new file and rename it change the inode.
-using FileState = std::array<std::int64_t, 5>;
+using FileState = WatchedModel::FileState;
 
 FileState state_of(const std::string& path) {
     struct stat s {};
@@ -36,8 +34,10 @@ std::optional<std::string> bytes_of(const std::string& path) {
 
 WatchedModel::WatchedModel(std::string path, std::function<void(long)> changed)
     : path_(std::move(path)), changed_(std::move(changed)) {
+    // Taken before the file is read: a change after that is found by the first look.
+    const FileState known = state_of(path_);
     read();
-    thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+    thread_ = std::jthread([this, known](const std::stop_token& stop) { watch(stop, known); });
 }
 
 WatchedModel::~WatchedModel() = default;
@@ -49,10 +49,9 @@ ModelVersion WatchedModel::now() const {
 
 /// Looks at the state of the file twenty times a second, which works on every file system. A changed file is read once
 /// its state has stayed the same between two looks: an editor may still be writing.
-void WatchedModel::watch(const std::stop_token& stop) {
+void WatchedModel::watch(const std::stop_token& stop, FileState known) {
     constexpr std::chrono::milliseconds between_looks{50};
-    FileState known = state_of(path_), last = known;
-    if (read()) changed_(version_.revision);  // a change between the constructor and the first look
+    FileState last = known;
     while (!stop.stop_requested()) {
         std::this_thread::sleep_for(between_looks);
         const FileState now = state_of(path_);

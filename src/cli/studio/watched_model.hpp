@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -30,6 +32,9 @@ struct ModelVersion {
 /// Follows a model file while it is edited. All functions may be called by any thread.
 class WatchedModel {
 public:
+    /// What changes when a file is written or replaced. Editors that write a new file and rename it change the inode.
+    using FileState = std::array<std::int64_t, 5>;
+
     /// Reads the file at once. `changed` is called by a thread of its own after each change.
     WatchedModel(std::string path, std::function<void(long revision)> changed);
     ~WatchedModel();
@@ -40,7 +45,7 @@ public:
     ModelVersion now() const;
 
 private:
-    void watch(const std::stop_token& stop);
+    void watch(const std::stop_token& stop, FileState known);
     bool read();
 
     std::string path_;

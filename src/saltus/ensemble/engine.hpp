@@ -19,7 +19,7 @@ namespace saltus::ensemble {
 /// A run that is to be made.
 struct RunRequest {
     std::size_t number = 0;
-    std::vector<double> values;  ///< of the axes
+    std::vector<double> values;  ///< values of the axes
 };
 
 /// Gives the next run; false if there are no more. Any thread may call it.
@@ -60,7 +60,7 @@ public:
 
 /// Where the runs of an ensemble are made.
 struct EngineOptions {
-    int threads = 0;                    ///< of each process; 0: one for each core, with several ranks one
+    int threads = 0;  ///< threads of each process; 0: one for each core, or one in all if there are several ranks
     Ranks* ranks = nullptr;             ///< processes that work together; not owned. Null: this process alone
     std::function<bool()> interrupted;  ///< polled by any thread; true: no further runs begin
 };

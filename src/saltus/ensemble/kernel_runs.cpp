@@ -12,10 +12,10 @@ namespace saltus::ensemble {
 
 namespace {
 
-constexpr double launch_seconds = 0.25;
-constexpr double largest_budget = 1e6;
-constexpr std::size_t largest_batch = std::size_t{1} << 20;
-constexpr double share_of_memory = 0.5;  ///< of the device, for the arrays of a batch
+constexpr double launch_seconds = 0.25;  ///< aimed duration of a launch, in s: an interrupt waits for its end
+constexpr double largest_budget = 1e6;   ///< steps of a thread in one launch at most
+constexpr std::size_t largest_batch = std::size_t{1} << 20;  ///< motions of a batch at most
+constexpr double share_of_memory = 0.5;                      ///< of the device, for the arrays of a batch
 
 using integrate::KernelOutcome;
 

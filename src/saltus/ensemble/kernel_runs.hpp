@@ -33,7 +33,7 @@ bool same_kernel(const model::Mechanics& a, const model::Mechanics& b, const std
 /// Numbers of steps of a kernel.
 struct KernelPace {
     int first_budget = 2000, least_budget = 100;  ///< steps of a thread in the first launch, and at least
-    int max_steps = 0;                            ///< of a motion; read by event-driven kernels alone
+    int max_steps = 0;  ///< largest number of steps of a motion; read by event-driven kernels alone
     /// Of event-driven kernels: a step of a Taylor series costs as much as hundreds of Moreau's. A motion with more
     /// steps than `max_steps` is given up.
     static KernelPace of_series() { return {20, 4, 200'000}; }
@@ -74,7 +74,7 @@ public:
         std::vector<int> outcome, list;
         bool started = false;  ///< the starts are on the device
         bool changed = false;  ///< `result` has states of motions that go on
-        int end_place = 0;     ///< of the end time in `start`
+        int end_place = 0;     ///< index of the end time in `start`
     };
 
     /// Compiles the kernel. Throws Error if the device or its compiler fails.

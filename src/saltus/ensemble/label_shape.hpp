@@ -8,8 +8,8 @@
 
 namespace saltus::ensemble {
 
-/// How the labels of a grid are mixed, by two measures. Both need a grid with at least two values on some axis; an axis
-/// with one value does not count as a dimension.
+/// Two measures of how finely the labels of a grid of starts are mixed: the basin entropy and the uncertainty exponent.
+/// Both need a grid with at least two values on some axis; an axis with one value does not count as a dimension.
 struct LabelShape {
     int dimensions = 0;  ///< axes with more than one value
 
@@ -29,8 +29,8 @@ struct LabelShape {
     double boundary_dimension() const { return dimensions - exponent; }
 };
 
-/// The first labels are those of the points of the grid, in its order. They are read several times from beginning to
-/// end, and not kept.
+/// `labels` begins with the labels of the grid points, in the order of the grid. The function reads them several times
+/// from beginning to end and does not hold them in memory.
 LabelShape label_shape(const Grid& grid, const Labels& labels);
 
 }  // namespace saltus::ensemble

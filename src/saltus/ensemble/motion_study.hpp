@@ -35,10 +35,16 @@ public:
     /// The answers of one run; nothing if it was interrupted.
     std::optional<Answers> answers(const RunRequest& run) const;
 
+    /// Answers hold no warnings. Makes a few of the motions of a study again, evenly spaced, and counts their warnings:
+    /// one text for each kind. The motions are the same for any number of threads and ranks, and on devices.
+    std::vector<std::string> examined_warnings(const Starts& starts) const;
+
     const std::vector<Question>& questions() const { return questions_; }
     const MotionOptions& options() const { return options_; }
 
 private:
+    trajectory::Trajectory motion_of(const model::Model& model) const;
+
     const ModelMaker& maker_;
     const std::vector<Question> questions_;
     MotionOptions options_;

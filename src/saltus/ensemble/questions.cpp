@@ -173,6 +173,7 @@ private:
     std::vector<double> outputs_;
 };
 
+/// Whether an event is of the kind that a question asks for, and whether its element takes part.
 bool concerns(const Question& q, const trajectory::Event& e) {
     return e.kind == q.event &&
            (q.element < 0 || std::find(e.elements.begin(), e.elements.end(), q.element) != e.elements.end());

@@ -9,6 +9,7 @@
 /// Numbers that sum up many runs. The runs may come one after the other: none of these functions keeps them.
 namespace saltus::ensemble {
 
+/// Lower and upper end of a confidence interval.
 struct Interval {
     double low = 0.0, high = 1.0;
 };
@@ -23,7 +24,7 @@ public:
 
     std::size_t count() const { return count_; }
     double mean() const { return mean_; }
-    double deviation() const;  ///< of the numbers, with n − 1; 0 for fewer than two
+    double deviation() const;  ///< standard deviation of the numbers, with n − 1; 0 for fewer than two
     double lowest() const { return lowest_; }
     double highest() const { return highest_; }
 

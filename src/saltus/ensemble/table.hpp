@@ -21,7 +21,7 @@ struct TableHead {
     std::string purpose;
     std::string line;                ///< the command line that makes the whole result
     std::string folder;              ///< where it was given
-    std::uint64_t runs = 0;          ///< of the whole ensemble
+    std::uint64_t runs = 0;          ///< number of runs of the whole ensemble
     std::uint64_t record_bytes = 0;  ///< bytes of every answer; 0: answers have different sizes
 };
 
@@ -35,7 +35,7 @@ struct AnswerBlock {
     AnswerBlock(const AnswerBlock&) = delete;
     AnswerBlock& operator=(const AnswerBlock&) = delete;
 
-    std::span<const std::size_t> numbers;  ///< of the runs
+    std::span<const std::size_t> numbers;  ///< numbers of the runs
     std::span<const std::size_t> ends;     ///< place in `bytes` behind each answer
     std::string_view bytes;                ///< the answers one after the other
 
@@ -117,7 +117,7 @@ std::optional<Shard> division_of(const std::string& folder, const std::string& n
 /// Removes the tables of a folder with this name. Does nothing if there is none.
 void remove_tables(const std::string& folder, const std::string& name);
 
-/// Bytes on the disk of a table with so many answers of `record_bytes` bytes.
+/// Bytes on the disk of a table with `runs` answers of `record_bytes` bytes each.
 double table_bytes(double runs, double record_bytes);
 
 }  // namespace saltus::ensemble

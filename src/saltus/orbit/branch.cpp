@@ -464,7 +464,7 @@ private:
     /// Newton's equations are singular at a branch point, so that orbits next to it are not accurate. The parameter is
     /// interpolated from orbits that lie evenly on the way from p to q.
     void sharpen_branch_point(const OrbitPoint& p, const OrbitPoint& q, SpecialPoint& s) {
-        constexpr int parts = 7;
+        constexpr int parts = 7;  // orbits at 6 points between p and q
         const double whole = p.tangent.dot((q.z - p.z).cwiseQuotient(p.scale));
         std::vector<std::pair<double, double>> list{{tests_of(p).unit, p.parameter()},
                                                     {tests_of(q).unit, q.parameter()}};
@@ -536,6 +536,8 @@ private:
         if (!q) return std::nullopt;
         const std::vector<StageMargin> here = problem_.margins(p);
         std::vector<StageMargin> there = problem_.margins(*q);
+        // The law that is violated first may change as the zero is approached: at most most_laws laws are tried, each
+        // with most_secants secants.
         constexpr int most_laws = 8, most_secants = 60;
         for (int law = 0; law < most_laws; ++law) {
             // The law that is violated first, by a linear interpolation.
@@ -586,8 +588,9 @@ private:
             const bool others = std::any_of(margins.begin(), margins.end(), [&](const StageMargin& m) {
                 const bool same = m.stage == which.stage && m.margin.what == which.margin.what &&
                                   m.margin.element == which.margin.element;
-                constexpr double clearly = 1e-8;
-                return !same && m.margin.value < -clearly * m.margin.largest;
+                // Another law is violated if its margin is below −negligible_margin times its largest value.
+                constexpr double negligible_margin = 1e-8;
+                return !same && m.margin.value < -negligible_margin * m.margin.largest;
             });
             if (!others) return found;
             far = found.s;
@@ -807,8 +810,8 @@ private:
     /// Adds a value ψ of an orbit to a list from which its zero is extrapolated, the last orbit first. Neighbours in
     /// the list differ by at least a factor, so that rounding does not matter. Returns whether more are useful.
     static bool take(std::vector<std::pair<double, double>>& list, double psi, double parameter) {
-        constexpr double ratio = 1.6;
-        constexpr std::size_t most = 6;
+        constexpr double ratio = 1.6;    // of neighbouring values ψ
+        constexpr std::size_t most = 6;  // values are kept at most
         if (psi > 0.0 && std::isfinite(psi) && (list.empty() || psi > ratio * list.back().first))
             list.emplace_back(psi, parameter);
         return list.size() < most;
@@ -975,7 +978,7 @@ private:
     /// Where a branch of another period or symmetry begins, a multiplier is 1. Where two halves become equal because an
     /// impact vanishes, none is.
     static bool has_unit_multiplier(const OrbitPoint& p) {
-        constexpr double near = 0.05;
+        constexpr double near = 0.05;  // of |multiplier − 1|; the orbit is near the branch point, not on it
         for (std::size_t k = 0; k < p.multipliers.values.size(); ++k)
             if (!(p.multipliers.trivial && *p.multipliers.trivial == k) &&
                 std::abs(p.multipliers.values[k] - 1.0) < near)
@@ -984,17 +987,17 @@ private:
     }
     /// Whether an orbit of a branch of doubled period is a shorter orbit that is passed twice.
     bool is_passed_twice(const OrbitPoint& p) const {
-        constexpr double equal = 1e-7;
+        constexpr double equal = 1e-7;  // relative to the sizes
         return collapse_ && difference_of_halves(p).cwiseAbs().maxCoeff() < equal;
     }
     bool halves_equal(const OrbitPoint& p) const {
-        constexpr double equal = 2e-3;
+        constexpr double equal = 2e-3;  // relative to the sizes
         return difference_of_halves(p).cwiseAbs().maxCoeff() < equal;
     }
 
     /// Whether the branch from p to q passes its first point.
     bool returns_to(const BranchPoint& first, const OrbitPoint& p, const OrbitPoint& q) {
-        constexpr double equal = 1e-6;
+        constexpr double equal = 1e-6;  // of period and amplitudes, relative
         if (points.size() < 8 || signs_differ(p.parameter() - first.parameter, first.parameter - q.parameter()))
             return false;
         Vector z = p.z;

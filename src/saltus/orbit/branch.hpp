@@ -31,10 +31,11 @@ struct BranchOptions {
     std::string period;           ///< excited models: period of the excitation, an expression of parameters
     Options orbit;                ///< how the first orbit is found; `period` in it is not read
     int search = 0;               ///< number of starts of the search for first orbits; 0: one search from the guess
-    int threads = 0;              ///< of the search; 0: one for each core
+    int threads = 0;              ///< number of threads of the search; 0: one for each core
     double step = 0.02;           ///< largest step of the parameter, relative to the range, > 0
-    int max_points = 1000;        ///< of one branch in one direction
-    int doublings = 1;            ///< how often branches of doubled period are followed: 0 never, 2 also theirs
+    int max_points = 1000;        ///< largest number of points of one branch in one direction
+    int doublings = 1;            ///< 0: branches of doubled period are not followed; 1: they are; 2: also the branches
+                                  ///< of doubled period that begin on them, and so on
     /// A second parameter, over which special points of the branch are followed; "": none. Branches of doubled period
     /// are then not followed.
     std::string second;
@@ -50,7 +51,7 @@ struct BranchOptions {
 /// One orbit or equilibrium of a branch.
 struct BranchPoint {
     double parameter = 0.0;
-    double period = 0.0;      ///< of the whole orbit, in s; 0 for an equilibrium
+    double period = 0.0;      ///< period of the whole orbit, in s; 0 for an equilibrium
     trajectory::State state;  ///< at t = 0 of the period; autonomous systems: some state of the orbit
     std::vector<std::complex<double>> multipliers;  ///< of an orbit; eigenvalues in 1/s of an equilibrium
     std::vector<std::complex<double>>
@@ -164,6 +165,7 @@ struct BranchRecord {
     }
 };
 
+/// Branches of orbits or equilibria over a parameter, and curves of their special points over two parameters.
 struct Branches {
     std::string model, parameter;
     std::string second;                ///< the second parameter; empty: none
@@ -171,7 +173,7 @@ struct Branches {
     std::vector<std::string> coordinates;
     std::vector<Branch> branches;       ///< the first one, then those of doubled period
     std::string failure;                ///< why there is no first orbit or equilibrium; empty if there is
-    Status status = Status::converged;  ///< of the search for the first orbit
+    Status status = Status::converged;  ///< outcome of the search for the first orbit
     bool equilibria = false;
     bool complete = false;  ///< false: interrupted
     BranchRecord record;    ///< what a later run continues from

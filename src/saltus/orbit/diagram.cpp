@@ -19,6 +19,7 @@
 #include "saltus/orbit/detail/measures.hpp"
 #include "saltus/orbit/detail/return_map.hpp"
 #include "saltus/orbit/detail/translations.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::orbit {
 
@@ -39,6 +40,7 @@ void transfer_column(Bytes& b, DiagramColumn& c) {
     b(c.period);
     b(c.exponents);
     b(c.changes);
+    b(c.warnings);
     b(c.remark);
     b(c.end);
 }
@@ -124,6 +126,16 @@ private:
             measure(vector_of(motion.right(motion.sample_time(k, samples_between_points))));
     }
 
+    /// Each kind of warning once. Those of the model are told by the command.
+    void take_warnings(const trajectory::Trajectory& motion, DiagramColumn& column) const {
+        for (const std::string& warning : trajectory::about_motion(motion.warnings)) {
+            if (std::find(model_.warnings.begin(), model_.warnings.end(), warning) != model_.warnings.end()) continue;
+            std::string text = trajectory::without_times(warning);
+            if (std::find(column.warnings.begin(), column.warnings.end(), text) == column.warnings.end())
+                column.warnings.push_back(std::move(text));
+        }
+    }
+
     Vector allowed_differences() const {
         const Eigen::Index n = model_.size();
         Vector allowed(2 * n);
@@ -148,6 +160,7 @@ private:
         for (int k = 0; k < options_.transient + options_.keep && !interrupted();) {
             const int more = k < options_.transient ? std::min(pieces_of_a_motion, options_.transient - k) : 1;
             const trajectory::Trajectory motion = map_.motion(k * T, x, more * T);
+            take_warnings(motion, column);
             if (ended_early(motion, column)) return;
             x = vector_of(motion.end);
             k += more;
@@ -166,6 +179,7 @@ private:
         const double piece = options_.t_max / pieces_of_a_motion;
         while (t < options_.t_max && !interrupted()) {
             const trajectory::Trajectory motion = map_.motion(t, x, std::min(piece, options_.t_max - t));
+            take_warnings(motion, column);
             measure(motion);
             for (const Passage& p : passages(motion, section)) {
                 if (++seen <= options_.transient || static_cast<int>(column.points.size()) == options_.keep) continue;
@@ -280,7 +294,8 @@ integrate::KernelText kernel_of(const model::Model& model, const DiagramOptions&
     return integrate::emit_event_kernel(model, options.method, rules, varied).common_part();
 }
 
-/// h is not read, the motions have end times of their own, none of them is slow, and there is no level set.
+/// Settings of the kernel (integrate/kernel_text.hpp) that a diagram does not use: no step h and no common end time, no
+/// speed below which a motion counts as slow, no level set, no bounds of the coordinates.
 std::vector<double> kernel_settings(const model::Model& model) {
     constexpr double never_slow = -1.0;
     std::vector<double> settings{0.0, 0.0, never_slow, -INFINITY, 0.0};

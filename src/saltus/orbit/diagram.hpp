@@ -26,7 +26,7 @@ enum class Sweep {
 struct DiagramColumn {
     double value = 0.0;
     bool done = false;           ///< false: the run was interrupted before this value
-    std::vector<double> times;   ///< of the points, in s
+    std::vector<double> times;   ///< times of the points, in s
     std::vector<Vector> points;  ///< kept points of the section: (q, u)
     /// The motion repeats after this many points; 0 if it does not, or if too few points show it.
     int period = 0;
@@ -34,7 +34,8 @@ struct DiagramColumn {
     std::vector<double> exponents;
     /// How much each exponent changed in the second half of the points: a measure of its convergence, in 1/s.
     std::vector<double> changes;
-    std::string remark;         ///< why points or exponents are missing; empty if nothing is missing
+    std::vector<std::string> warnings;  ///< of the motions of this value, without their times
+    std::string remark;                 ///< why points or exponents are missing; empty if nothing is missing
     std::optional<Vector> end;  ///< (q, u) where the motion ended, from which a sweep goes on; none if it ended early
 };
 
@@ -63,13 +64,14 @@ struct DiagramOptions {
     std::function<void(std::size_t done, std::size_t of)> progress;  ///< called after each value
 };
 
+/// A diagram: the points of long motions on a section, for many values of a parameter.
 struct Diagram {
     std::string model;
     std::string parameter;
     std::vector<std::string> coordinates;
     std::vector<DiagramColumn> columns;  ///< in the order of DiagramOptions::over
     bool complete = false;               ///< false: interrupted, or a part
-    ensemble::DeviceUse device_use;      ///< of this process
+    ensemble::DeviceUse device_use;      ///< what the device did for this process
 };
 
 /// Why no device can make the motions of a diagram, or "" if one can. DiagramOptions::device is not read.

@@ -83,7 +83,7 @@ public:
     /// Newton's method for an equilibrium with row·(z − z_start)/scale = 0.
     std::optional<Rest> correct(const std::vector<char>& closed, const Vector& z_start, const Vector& scale,
                                 const Vector& row) {
-        constexpr int most = 25;
+        constexpr int most = 25;  // steps of Newton's method
         Vector z = z_start;
         failure_.clear();
         double before = std::numeric_limits<double>::infinity();

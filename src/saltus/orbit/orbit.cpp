@@ -109,6 +109,7 @@ struct Search {
             if ((translations.directions.row(i).array() != 0.0).any() ||
                 (translations.lattice.row(i).array() != 0.0).any())
                 other(i) = 0.0;
+        // All else stands still if its relative rates are at most this times the largest relative rate.
         constexpr double standing = 1e-9;
         if (other.cwiseQuotient(size).cwiseAbs().maxCoeff() > standing * rate.cwiseQuotient(size).cwiseAbs().maxCoeff())
             return level_across(at, other, size);
@@ -141,7 +142,7 @@ struct Search {
         near.head(shift.size()) -= shift;
         if (options.section.empty()) return near;
         const PhaseCondition given = section_modulo(model, options.section, translations);
-        constexpr double same = 1e-9;
+        constexpr double same = 1e-9;  // the section has the same value if it changes by at most this part of its terms
         const double scale = given.gradient(state).cwiseAbs().dot(state.cwiseAbs()) + std::abs(given.value(state));
         return std::abs(given.value(near) - given.value(state)) <= same * scale ? near : state;
     }
@@ -260,9 +261,9 @@ struct Search {
 
 /// A state in words, as a place at which a motion rests.
 std::string place_of(const model::Model& model, const std::vector<double>& q) {
-    constexpr std::size_t most = 6;
+    constexpr std::size_t most = 6;  // coordinates that are named
     std::string text;
-    constexpr double rounding = 1e-14;
+    constexpr double rounding = 1e-14;  // a smaller |q_i| is written as 0
     for (std::size_t i = 0; i < q.size() && i < most; ++i)
         text += (i == 0 ? "at " : ", ") + model.coordinates[i] + " = " +
                 number_text(std::abs(q[i]) < rounding ? 0.0 : q[i]);
@@ -284,6 +285,7 @@ bool come_to_rest(Search& s, const trajectory::Trajectory& motion) {
 
 /// Whether no component of a motion changes, compared with the motion before the search.
 bool has_no_amplitude(const Search& s, const trajectory::Trajectory& motion) {
+    // A component does not change if its range is at most this part of its size in the motion before the search.
     constexpr double negligible = 1e-9;
     const auto [low, high] = range_of(motion);
     const Eigen::Index n = low.size() / 2;
@@ -318,7 +320,8 @@ bool prepare_excited(Search& s) {
     return true;
 }
 
-/// The middle of the last arc with the fewest elements that hold, if it is not much shorter than others of this kind.
+/// The middle of the last arc with the fewest elements that hold, among those that are longer than much_shorter times
+/// the longest such arc.
 double last_calm_time(const trajectory::Trajectory& motion) {
     constexpr double much_shorter = 0.5;
     const double calm = calm_time(motion);
@@ -380,8 +383,9 @@ bool find_return(Search& s, const trajectory::Trajectory& motion) {
 /// An autonomous system with a guess: its first return. The motion is followed only as far as that needs. False if
 /// there is no return that is near; nothing has changed then.
 bool find_first_return(Search& s, const Vector& x, double wait) {
-    constexpr int pieces = 12;
-    constexpr double near_start = 0.05;  // relative to the sizes
+    constexpr int pieces = 12;  // of the time `wait`; the search ends with the piece that has the return
+    constexpr double near_start =
+        0.05;  // a passage is a return if it is nearer to the start than this part of the sizes
     integrate::EventDriven method = s.options.method;
     method.keep_arcs = true;
     // The duration need not be more accurate than the guess.
@@ -408,6 +412,7 @@ bool find_first_return(Search& s, const Vector& x, double wait) {
             const Vector rate = rate_at(motion, t);
             const Vector gradient = plane->gradient(x);
             const double scale = gradient.cwiseAbs().dot(sizes(motion));
+            // The guess is on the section if |s(x)| is at most this times Σ |∂s/∂x_i| size_i.
             constexpr double on_section = 1e-9;
             if (std::abs(plane->value(x)) <= on_section * scale && gradient.dot(rate) > 0.0) list.push_back({t, x});
         } else if (k == 0) {
@@ -632,8 +637,8 @@ bool solve_from_guess(Search& s) {
 /// approaches an orbit in turns from two sides comes nearer to an earlier state after two periods than after one. The
 /// search then goes on with one period.
 void shorten(Search& s) {
-    constexpr int most_times = 8;
-    constexpr double equal = 1e-6;  // relative to the sizes; orbits of a doubled period differ by more
+    constexpr int most_times = 8;   // an orbit that was passed more often than this is not shortened
+    constexpr double equal = 1e-6;  // states differ by less, relative to the sizes; orbits of a doubled period by more
     const double whole = s.duration;
     for (int times = most_times; times > 1; --times) {
         const trajectory::State part = s.found.motion.right(s.found.motion.start.t + whole / times);
@@ -674,6 +679,7 @@ void report_drift(Search& s) {
                 number_text(error) + ")";
     }
     if (!text.empty()) o.remarks.push_back(std::move(text));
+    // If the multipliers that must be 1 miss it by more than this, then the others are not certain either.
     constexpr double certain = 1e-5;
     s.translations_hold = error <= certain;
 }
@@ -759,7 +765,7 @@ bool find_in_parts(Search& s) {
     o.motion = joined_motion(s.map, problem.symmetry, *parts);
     const Vector difference =
         s.modulo(vector_of(o.motion.end) - vector_of(o.motion.start)).cwiseAbs().cwiseQuotient(size);
-    constexpr double closed = 1e-7;
+    constexpr double closed = 1e-7;  // the motion closes if both ends differ by at most this, relative to the sizes
     if (o.motion.status == trajectory::Status::completed && difference.maxCoeff() > closed) return false;
     if (s.options.period && !parts_repeat(s.map, *parts, size, s.whole())) return false;
     Return& whole = s.found;
@@ -821,7 +827,7 @@ bool begin_on_section(Search& s) {
     trajectory::Trajectory motion = s.map.motion(0.0, list.front().x, s.whole());
     const Vector difference =
         s.modulo(vector_of(motion.end) - vector_of(motion.start)).cwiseAbs().cwiseQuotient(s.found_size);
-    constexpr double closed = 1e-7;
+    constexpr double closed = 1e-7;  // the motion closes if both ends differ by at most this, relative to the sizes
     if (motion.status != trajectory::Status::completed || difference.maxCoeff() > closed)
         return s.fail(Status::no_orbit, "the motion from the section does not close");
     s.orbit.motion = std::move(motion);

@@ -41,6 +41,7 @@ struct Options {
     }
 };
 
+/// The outcome of a search for an orbit.
 enum class Status {
     converged,
     no_orbit,     ///< Newton's method found none; Orbit::reason says why
@@ -86,10 +87,10 @@ struct Averages {
 struct Orbit {
     Status status = Status::no_orbit;
     std::string reason;   ///< why there is none; empty if converged
-    double period = 0.0;  ///< of the whole orbit, in s
+    double period = 0.0;  ///< period of the whole orbit, in s
     int multiple = 1;
     double residual = 0.0;  ///< largest |x(T) − x(0)| of a component, relative to its largest magnitude on the orbit
-    std::vector<double> residuals;  ///< of all iterations
+    std::vector<double> residuals;  ///< residuals of all iterations
     trajectory::State state;        ///< at t = 0 of the period (excited systems) or on the section
     double phase = 0.0;  ///< phase of the first impact, or else of the first event: 2π t/period of the excitation
     trajectory::Trajectory motion;                  ///< one period, from `state` on
@@ -116,7 +117,7 @@ struct Orbit {
 /// An orbit as a curve for pictures: states at times of one period.
 struct OrbitCurve {
     struct Mark {
-        std::size_t index = 0;  ///< of the entry after the event
+        std::size_t index = 0;  ///< index of the entry after the event
         std::string kind;
         std::vector<std::string> elements;
         bool operator==(const Mark&) const = default;

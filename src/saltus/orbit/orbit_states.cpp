@@ -24,7 +24,7 @@ std::optional<double> time_of_passages(const model::Model& model, const Options&
                                        std::size_t count, double longest) {
     const ReturnMap map(model, options.method, options.interrupted);
     const PhaseCondition section = section_modulo(model, options.section, translations_of(model));
-    constexpr double first_part = 1.0 / 256.0;
+    constexpr double first_part = 1.0 / 256.0;  // this part of `longest` is tried first, then twice as much, …
     for (double t = first_part * longest; t <= longest; t *= 2.0) {
         const trajectory::Trajectory motion = map.motion(0.0, x, t);
         if (motion.status != trajectory::Status::completed) return {};

@@ -10,7 +10,7 @@ namespace saltus::orbit {
 
 /// A stable orbit by its states at multiples of the period of the excitation, or on its section.
 struct OrbitStates {
-    double period = 0.0;                      ///< of the whole orbit, in s
+    double period = 0.0;                      ///< period of the whole orbit, in s
     int returns = 1;                          ///< number of points
     double energy = 0.0;                      ///< T + U at the first point
     double largest_multiplier = 0.0;          ///< largest modulus; of autonomous systems beside the trivial one

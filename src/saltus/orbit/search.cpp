@@ -63,7 +63,8 @@ std::string written(const Traits& t) {
 }
 
 /// Whether two orbits are the same motion, perhaps with another start: equal periods, multipliers, numbers of events
-/// and ranges of all components. Ranges are sampled, and agree less well than the rest.
+/// and ranges of all components. Periods and multipliers agree to `equal` (relative to the period, and to 1 + the
+/// largest multiplier). Ranges are sampled, and agree to `equal_range` times the size of the component only.
 bool same(const Traits& a, const Traits& b, const Translations& translations) {
     constexpr double equal = 1e-6, equal_range = 1e-2;
     if (std::abs(a.period - b.period) > equal * a.period || a.events != b.events) return false;

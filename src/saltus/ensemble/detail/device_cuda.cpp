@@ -136,9 +136,9 @@ const Compiler& compiler() {
     return c;
 }
 
-/// At most so many registers for a thread, so that four blocks of threads_per_block share the 65536 of a unit. The
-/// kernel of the rocking bar makes 1.50e10 steps a second on an H200 with 128 registers, 1.20e10 with as many as the
-/// compiler likes (three blocks), 1.03e10 with 96 (values go to memory).
+/// Largest number of registers of a thread. With 128 of them four blocks of threads_per_block share the 65536 registers
+/// of a unit. The kernel of the rocking bar makes 1.50e10 steps a second on an H200 with 128 registers, 1.20e10 with as
+/// many as the compiler likes (three blocks), 1.03e10 with 96 (values go to memory).
 constexpr const char* registers = "--maxrregcount=128";
 /// The highest level makes kernels that are not faster, and takes 0.6 s instead of 0.45 s for the rocking bar.
 constexpr const char* optimisation = "--ptxas-options=-O2";

@@ -103,8 +103,10 @@ private:
                         "copy its content into a file and give that file");
         if (fs::file_size(path, error) > largest_json)
             throw Error("is larger than 64 MiB", {path, 0, 0}, "give a smaller result");
+        if (origin == Origin::given) check_result(path);  // those of a folder have been checked
         const fs::path table = fs::path(path).parent_path() / "basin.csv";
         const auto basin_table = [&] {
+            if (origin == Origin::given) check_result(table.string());
             return fs::is_regular_file(table, error) ? std::optional(read_bytes(table)) : std::nullopt;
         };
         std::optional<ReportPart> part = document_part(read_bytes(path), path, basin_table);

@@ -20,7 +20,7 @@ constexpr double difference = 1e-6;           // of the differences for the grad
 constexpr double negligible_decrease = 1e-7;  // relative decrease of the energy that ends a descent
 constexpr double first_step = 0.1;            // length of the first step in the metric of M
 constexpr double smallest_step = 1e-9;        // shorter steps end a descent
-constexpr double unbounded_length = 1e4;      // a descent that goes so far has no end
+constexpr double unbounded_length = 1e4;      // if |q_i − start_i| > this (1 + |start_i|), the descent has no end
 constexpr double held_mass_ratio = 1e-12;  // an admissible share of motion below it means that the coordinate is held
 
 }  // namespace

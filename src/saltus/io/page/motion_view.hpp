@@ -31,7 +31,7 @@ struct ForceCurves {
 /// Units for the axes of a page. All are empty if the model gives none.
 struct Units {
     std::string time, length, force, energy;
-    std::vector<std::string> q;  ///< of each coordinate of the trajectory
+    std::vector<std::string> q;  ///< unit of each coordinate of the trajectory
 };
 
 /// The units of a model: those that its `unit` gives. If it gives some, then time, length, force and energy are in SI

@@ -38,7 +38,7 @@ struct Report {
     std::string back_href, back_text;   ///< target and text of a link at the top; no link if empty
     std::vector<StatedNumber> numbers;  ///< shown as a table at the top
     std::vector<ReportPart> parts;      ///< shown in this order
-    std::string units;                  ///< of the model, as `units_json` writes them; may be empty
+    std::string units;                  ///< units of the model, as `units_json` writes them; may be empty
     std::vector<std::string> notes;     ///< what could not be shown, and why
 };
 

@@ -40,7 +40,7 @@ struct StudioJob {
     std::string command;             ///< its words, for the reader
     std::string status;              ///< running, done, failed, refused or cancelled
     double seconds = 0.0;            ///< since it began, or that it took
-    double share = -1.0;             ///< of the work that is done, 0 to 1; negative: unknown
+    double share = -1.0;             ///< share of the work that is done, 0 to 1; negative: unknown
     std::string message;             ///< why there is no result, or what the program said
     const Report* result = nullptr;  ///< its parts; null: not yet, or none
 };

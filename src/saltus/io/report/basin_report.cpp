@@ -238,6 +238,31 @@ Json level_set_json(const BasinReport& r) {
             {"undecided", b.inside_undecided}};
 }
 
+/// What the labels depend on: the errors of the motions.
+std::string check_text(const BasinReport& r) {
+    const Basin& b = r.basin;
+    const auto* moreau = std::get_if<integrate::Moreau>(&r.options.method);
+    std::string text = "  accuracy    labels are those of ";
+    if (moreau == nullptr)
+        text += fmt::format("rtol = {:.3g}", std::get<integrate::EventDriven>(r.options.method).rtol);
+    else
+        text += moreau->adaptive ? fmt::format("steps with tolerance = {:.3g}", moreau->tolerance)
+                                 : fmt::format("the step length h = {:.3g}", moreau->h);
+    if (!b.check) return text + "; none was checked\n";
+    text += fmt::format("; with {}, {} of {} get another one", b.check->finer, b.check->changed,
+                        counted(b.check->motions, "examined start"));
+    return text + (b.check->beside > 0 ? "; they start beside another label\n" : "\n");
+}
+
+Json check_json(const Basin& b) {
+    if (!b.check) return nullptr;
+    return {{"finer", b.check->finer},
+            {"setting", b.check->setting},
+            {"motions", b.check->motions},
+            {"beside_another_label", b.check->beside},
+            {"changed", b.check->changed}};
+}
+
 /// How the basins of a grid are mixed.
 void add_shape(const BasinReport& r, Json& j) {
     if (r.sampled() || !r.basin.complete) return;
@@ -361,6 +386,7 @@ std::string basin_text(const BasinReport& r) {
     }
     if (b.boundary.size() > max_boundary_points)
         text += fmt::format("    and {} more; all of them with --json\n", b.boundary.size() - max_boundary_points);
+    text += check_text(r);
     for (const std::string& w : r.warnings) text += "  warning     " + w + "\n";
     for (const std::string& w : b.warnings) text += "  warning     " + w + "\n";
     return text;
@@ -384,6 +410,7 @@ std::string basin_json(const BasinReport& r, Timing timing) {
         if (b.periods[i] > 0.0) periods[r.coordinates[i]] = b.periods[i];
     j["periods"] = std::move(periods);
     j["level_set"] = level_set_json(r);
+    j["label_check"] = check_json(b);
     j["starts"] = {{"count", b.base}, {"adjusted", b.adjusted}, {"moved", b.moved}, {"inadmissible", b.inadmissible}};
     add_shape(r, j);
     if (!b.refined.empty()) j["refined"] = refined_json(r);

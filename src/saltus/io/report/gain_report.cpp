@@ -9,6 +9,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::io {
 
@@ -19,8 +20,10 @@ using json::number;
 
 namespace {
 
-constexpr std::size_t max_runs = 60, max_forces = 4, max_goal_coordinates = 6, max_outputs = 4;  // of the text
-constexpr std::size_t max_steady_forces = 12;  // of the text of a solution
+// The text for terminals shows at most this number of runs (lines), and of forces, coordinates and outputs (columns).
+constexpr std::size_t max_runs = 60, max_forces = 4, max_goal_coordinates = 6, max_outputs = 4;
+// The text about a solution shows at most this number of forces at rest (lines).
+constexpr std::size_t max_steady_forces = 12;
 
 using Names = std::vector<std::string>;
 
@@ -39,7 +42,7 @@ double steady_force(const Rest& rest, const Names& elements, std::size_t element
     return rest.lambda(static_cast<Eigen::Index>(element < contacts ? constraints + element : element - contacts));
 }
 
-/// The mean force of a contact with its impacts; null if it was not struck, or not often enough.
+/// The mean force of a contact, impacts included; null if the contact was not struck, or not often enough for a mean.
 const trajectory::ImpulseRate* mean_force(const Measures& m, std::size_t element) {
     for (const trajectory::ImpulseRate& r : m.impulse_rates)
         if (r.element == static_cast<int>(element)) return &r;
@@ -89,16 +92,35 @@ Json measures_json(const Measures& m, const Names& coordinates, const Names& ele
                                 {"highest_at", number(o.highest_at)}};
     if (!m.not_settled.empty()) j["not_settled"] = m.not_settled;
     if (!m.reason.empty()) j["reason"] = m.reason;
+    if (!m.warnings.empty()) j["warnings"] = m.warnings;
     return j;
+}
+
+/// The values of the axes of a run, such as "mu = 0.3, x = 1".
+std::string values_text(const GainStudy& study, const StudiedRun& run) {
+    std::string text;
+    for (std::size_t p = 0; p < run.values.size(); ++p)
+        text += (p > 0 ? ", " : "") + study.starts.axes[p].name + " = " + fmt::format("{:.6g}", run.values[p]);
+    return text;
+}
+
+/// The warnings of the study, and those of its runs by kind.
+std::vector<std::string> all_warnings(const GainStudy& study, const GainHead& head) {
+    std::vector<std::string> list = head.warnings;
+    trajectory::WarningTally tally;
+    for (const StudiedRun& run : study.runs)
+        if (run.done && run.refused.empty()) tally.add(run.measures.warnings, values_text(study, run));
+    for (std::string& text : tally.texts("runs")) list.push_back(std::move(text));
+    return list;
 }
 
 std::string title(const GainHead& head) {
     return fmt::format("{}\n  method      {}  ({})\n", head.model, head.method, head.options);
 }
 
-std::string warnings_text(const GainHead& head) {
+std::string warnings_text(const std::vector<std::string>& warnings) {
     std::string text;
-    for (const std::string& w : head.warnings) text += "  warning     " + w + "\n";
+    for (const std::string& w : warnings) text += "  warning     " + w + "\n";
     return text;
 }
 
@@ -166,7 +188,7 @@ std::string gain_study_text(const GainStudy& study, const GainHead& head) {
         }))
         text += "    ~: a mean force that has not settled\n";
     if (!study.complete) text += "  interrupted\n";
-    return text + warnings_text(head);
+    return text + warnings_text(all_warnings(study, head));
 }
 
 std::string gain_study_json(const GainStudy& study, const GainHead& head) {
@@ -191,9 +213,10 @@ std::string gain_study_json(const GainStudy& study, const GainHead& head) {
             j["status"] = "interrupted";
         runs.push_back(std::move(j));
     }
-    const Json j{{"model", head.model},        {"method", head.method},    {"t_end", head.t_end},
-                 {"settling_band", head.band}, {"vary", std::move(vary)},  {"complete", study.complete},
-                 {"runs", std::move(runs)},    {"warnings", head.warnings}};
+    const Json j{{"model", head.model},     {"method", head.method},
+                 {"t_end", head.t_end},     {"settling_band", head.band},
+                 {"vary", std::move(vary)}, {"complete", study.complete},
+                 {"runs", std::move(runs)}, {"warnings", all_warnings(study, head)}};
     return json::document(j);
 }
 
@@ -265,7 +288,7 @@ std::string gain_solution_text(const GainSolution& s, const GainHead& head) {
     }
     text += fmt::format("  tried       {} with {} from {:.6g} to {:.6g}\n", counted(s.trials.size(), "run"), s.unknown,
                         s.explored_low, s.explored_high);
-    return text + warnings_text(head);
+    return text + warnings_text(head.warnings);
 }
 
 std::string gain_solution_json(const GainSolution& s, const GainHead& head) {

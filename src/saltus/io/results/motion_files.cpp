@@ -24,13 +24,13 @@ using trajectory::Trajectory;
 
 namespace {
 
-/// So many events are listed in simulate.json, which then has about 35 MB. Later ones are in events.csv, in
+/// The number of events that simulate.json lists at most; it then has about 35 MB. Later events are in events.csv, in
 /// trajectory.h5 and in the document that --json prints.
 constexpr std::size_t max_listed_events = 100'000;
 
 }  // namespace
 
-/// What has been collected.
+/// What has been collected so far. A Spool is text or numbers in a temporary file (detail/spool.hpp).
 struct MotionFiles::Spools {
     Spools(const std::string& folder, bool with_all_entries)
         : stream(folder),
@@ -43,10 +43,10 @@ struct MotionFiles::Spools {
     Trajectory names;  ///< coordinates and elements only
     EventDigest digest;
     TrajectoryStream stream;
-    Spool event_cells;              ///< cells of events.csv without late columns, of one event after the other
-    Spool event_cells_ends;         ///< where the cells of each event end, in bytes
-    LateEventColumns late_columns;  ///< of events.csv
-    Spool balance_csv;
+    Spool event_cells;                 ///< cells of events.csv without late columns, of one event after the other
+    Spool event_cells_ends;            ///< where the cells of each event end in event_cells, in bytes
+    LateEventColumns late_columns;     ///< columns of events.csv that exist only if some event has a value for them
+    Spool balance_csv;                 ///< lines of balance.csv
     Spool entries;                     ///< events of the JSON document
     std::uint64_t listed_entries = 0;  ///< bytes of the entries that simulate.json lists
     bool has_all_entries;              ///< the document is printed, with all events
@@ -55,6 +55,7 @@ struct MotionFiles::Spools {
 
 namespace {
 
+/// The folder of the temporary files: inside of the result folder if there is one, so that both are on the same disk.
 std::string place_for_spools(const ResultFolder* folder) {
     if (folder != nullptr) return folder->temporary();
     std::error_code error;
@@ -109,7 +110,8 @@ MotionFiles::Sizes MotionFiles::sizes(int samples) const {
     const double states = cell * rows * (1.0 + 2.0 * static_cast<double>(of.names.coordinates.size()));
     const auto stored = static_cast<double>(of.stream.bytes()), entries = static_cast<double>(of.listed_entries);
     const auto tables = static_cast<double>(of.event_cells.size() + of.balance_csv.size());
-    // trajectory.h5 takes the place of the temporary files, column by column: only one column is there twice.
+    // A column leaves its temporary file when it is in trajectory.h5. So at any time at most one column is on the disk
+    // twice, and trajectory.h5 needs no further room beyond the largest column.
     const auto twice = static_cast<double>(of.stream.largest_column());
     return {twice + entries + tables + states,
             std::max({stored, entries, states, static_cast<double>(of.balance_csv.size())})};

@@ -276,15 +276,28 @@ std::optional<std::string> read_result(const std::string& folder, const std::str
     return bytes;
 }
 
+namespace {
+
+void check_listed(const fs::path& folder, const Listed& f) {
+    const std::optional<std::string> sum = sum_of(folder / f.name);
+    if (sum && *sum != f.sum)
+        throw Error("is not the file that 'saltus " + f.command + "' wrote together with the others of this folder",
+                    {(folder / f.name).string(), 0, 0},
+                    "run the command again, or remove " + std::string(contents_name) + " to accept the files");
+}
+
+}  // namespace
+
 void check_results(const std::string& folder) {
     complete_published_set(folder);
-    for (const Listed& f : read_contents(fs::path(folder) / contents_name)) {
-        const std::optional<std::string> sum = sum_of(fs::path(folder) / f.name);
-        if (sum && *sum != f.sum)
-            throw Error("is not the file that 'saltus " + f.command + "' wrote together with the others of this folder",
-                        {(fs::path(folder) / f.name).string(), 0, 0},
-                        "run the command again, or remove " + std::string(contents_name) + " to accept the files");
-    }
+    for (const Listed& f : read_contents(fs::path(folder) / contents_name)) check_listed(folder, f);
+}
+
+void check_result(const std::string& path) {
+    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    complete_published_set(folder.string());
+    for (const Listed& f : read_contents(folder / contents_name))
+        if (f.name == fs::path(path).filename().string()) check_listed(folder, f);
 }
 
 std::map<std::string, std::string> command_lines(const std::string& folder) {

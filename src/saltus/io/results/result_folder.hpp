@@ -88,6 +88,9 @@ inline constexpr const char* page_command = "page";
 /// file.
 void check_results(const std::string& folder);
 
+/// The same for one file. A file that no `contents.json` beside it lists is accepted.
+void check_result(const std::string& path);
+
 /// The content of one file of a folder, for a command that goes on from it. First completes a set that a killed command
 /// left. No value if there is no such plain file. Throws Error if `contents.json` does not list the file with the
 /// checksum that it has: wrong numbers would pass for computed ones.

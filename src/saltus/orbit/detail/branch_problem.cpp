@@ -18,21 +18,26 @@ namespace saltus::orbit {
 
 namespace {
 
-/// Newton's method ends below this residual: rounding of the motion.
+// Residuals are max_i |Φ(x) − x|_i / size_i, where size_i is the largest |x_i| along the orbit.
+
+/// Newton's method ends if residual <= this: what rounding of the motion leaves.
 constexpr double branch_rounding = 1e-13;
-/// If the residual no longer falls then a point counts as found below this value times 1 + |Φ'|, where Φ' is measured
-/// in the sizes of the components: rounding of the start grows by this factor.
+/// If the residual no longer falls, then a point counts as found if residual <= this · (1 + |Φ'|). |Φ'| is the largest
+/// entry of Φ' in the sizes of the components (growth_of): rounding of the start grows by this factor.
 constexpr double branch_accepted = 2e-12;
-/// But never above this value, however large Φ' is: such a motion does not close.
+/// The bound above is never larger than this, however large Φ' is. A motion with a larger residual does not close.
 constexpr double branch_loosest = 1e-7;
-/// Autonomous systems: the multiplier that must be 1 has at most this error. Near an orbit that needs an infinite time,
-/// because it passes a saddle, Φ' grows without bound, and errors of the motion make multipliers of any size.
+/// Autonomous systems: a point is refused if the multiplier that must be 1 has an error above this. Near an orbit that
+/// needs an infinite time, because it passes a saddle, Φ' grows without bound, and errors of the motion give
+/// multipliers of any size. If the bound is too large, then such motions are taken for orbits.
 constexpr double trivial_accuracy = 1e-4;
-/// The residual no longer falls if it is larger than this part of the one before.
+/// As long as the residual is not accepted, a full step of Newton's method must make residual < this · residual before;
+/// otherwise the method ends. (A damped step must only make it smaller.)
 constexpr double falling = 0.5;
-constexpr int max_corrections = 12;
-constexpr int max_damped_corrections = 30;
-/// The start is moved if an event is nearer to it than this part of the duration.
+constexpr int max_corrections = 12;         // steps of Newton's method with full steps
+constexpr int max_damped_corrections = 30;  // and with halved steps, from a guess that may be far away
+/// The start is moved if the time between it and an event is less than this part of the duration. At an event
+/// derivatives by the state may not exist.
 constexpr double event_near_start = 0.02;
 
 }  // namespace
@@ -64,7 +69,8 @@ bool same_order(const std::vector<Mark>& a, const std::vector<Mark>& b) {
 
 namespace {
 
-/// Whether two orders have the same events with the same conditions and modes.
+/// Whether two orders of events agree: the same number of events, and for each event the same kind of watched quantity,
+/// the same element and the same mode afterwards (up to the directions of slip).
 bool same_events(const integrate::EventOrder& a, const integrate::EventOrder& b) {
     if (a.events.size() != b.events.size()) return false;
     for (std::size_t k = 0; k < a.events.size(); ++k) {
@@ -358,8 +364,9 @@ std::optional<OrbitPoint> BranchProblem::correct_by_events(const OrbitPoint& nea
     return p;
 }
 
-/// Simulates an orbit that was found by events: as one motion, or in parts if that amplifies errors too much. False if
-/// it does not close, or if its events are not those of `near`.
+/// Simulates an orbit that multiple shooting has found (correct_by_events). First as one motion; if that amplifies
+/// errors too much to close, then in several parts that begin at states of the solution (`cuts`). False if it does not
+/// close, or if its events are not those of `near`.
 bool BranchProblem::simulate_solution(const Shooting& solved, const OrbitPoint& near, OrbitPoint& p) {
     const auto succeeds = [&] {
         try {
@@ -372,7 +379,9 @@ bool BranchProblem::simulate_solution(const Shooting& solved, const OrbitPoint& 
         }
     };
     if (near.cuts.empty() && succeeds()) return true;
-    // The parts begin in the middle of each arc, and of each of several pieces of an arc along which disturbances grow.
+    // A stage is the motion between two events. Each part begins in the middle of a stage. If disturbances grow on a
+    // stage, then the stage is divided into so many pieces that they grow by at most growth_of_piece on each (at most
+    // most_pieces pieces), and a part begins in the middle of each piece.
     constexpr double growth_of_piece = 100.0;
     constexpr int most_pieces = 16;
     p.cut_times.clear();
@@ -445,7 +454,8 @@ bool BranchProblem::complete(OrbitPoint& p, const std::function<bool()>& interru
         const Vector next = last ? Vector(p.z.head(states_)) : p.cuts[k];
         defect = std::max(defect, (there - next).cwiseAbs().cwiseQuotient(size).maxCoeff());
     }
-    // Derivatives: of the stages if they exist in all directions, otherwise of `sensitivity`.
+    // Derivatives of the return map: the product of the derivatives of all stages of multiple shooting, if they exist
+    // in all directions of the state. Otherwise those of `sensitivity` (evaluate).
     Shooting shooting(shooting_problem(p));
     Return r;
     std::vector<Matrix> maps;
@@ -585,14 +595,17 @@ bool BranchProblem::passes_several_times(const std::vector<Mark>& order, const O
     std::vector<Mark> repeated;
     for (std::size_t k = 0; k < times; ++k) repeated.insert(repeated.end(), order.begin(), order.end());
     if (!same_order(repeated, p.order)) return false;
-    constexpr double equal = 1e-6;  // relative to the sizes; orbits of a doubled period differ by more
+    // States count as equal if they differ by less than this, relative to the sizes. An orbit of a doubled period has
+    // the same order of events twice, but the states after one half differ by more, except next to the doubling.
+    constexpr double equal = 1e-6;
     const trajectory::State part = p.r.motion.right(p.r.motion.start.t + p.duration / static_cast<double>(times));
     Vector difference = vector_of(part) - p.z.head(states_);
     if (!translations_.empty()) difference = translations_.reduced(std::move(difference));
     return difference.cwiseQuotient(p.scale.head(states_)).cwiseAbs().maxCoeff() < equal;
 }
 
-/// The tangent τ solves F' τ = 0, along·τ = 1 in z/scale.
+/// The tangent τ of the branch, in z/scale, has F' τ = 0. along·τ = 1 makes the equations regular and fixes its
+/// orientation; then it is normalised.
 void BranchProblem::set_tangent(OrbitPoint& p, const Vector& along) const {
     const Eigen::Index columns = p.z.size();
     Vector tangent;
@@ -631,8 +644,9 @@ bool BranchProblem::closes_alike(const model::Model& model) {
     return false;
 }
 
-/// The solution of an orbit from another start, which lies on one of its arcs. Events before it happen one duration
-/// later. Null if there is none.
+/// The solution of multiple shooting for the same orbit with another time of the start, which must lie inside an arc.
+/// Events before the new start take part one duration later. Null if the orbit has no solution, if it has a symmetry,
+/// or if the new start lies on no arc.
 std::shared_ptr<const ShootingSolution> BranchProblem::rotated(const OrbitPoint& p, double start) const {
     if (!p.solution || symmetric()) return nullptr;
     const ShootingSolution& from = *p.solution;
@@ -716,7 +730,7 @@ void BranchProblem::move_start(OrbitPoint& p) {
     moved.cuts.clear();
     moved.z.head(states_) = moved.solution ? moved.solution->motion.nodes.front().y : near_start(part.end, p);
     moved.t = later;
-    // Excited systems: the time only matters up to whole orbits.
+    // Excited systems: the orbit repeats after its duration, so that whole durations are subtracted from the time.
     if (!autonomous() && moved.t >= p.duration) moved.t -= p.duration * std::floor(moved.t / p.duration);
     if (moved.solution) moved.t = moved.solution->motion.t;
     moved.reference = moved.z.head(states_);

@@ -38,7 +38,7 @@ struct OrbitPoint {
     Vector scale;  ///< sizes of the components of z; lengths along the branch are measured in z/scale
     std::shared_ptr<const model::Model> model;
     Return r;
-    double duration = 0.0;  ///< of the whole orbit, in s
+    double duration = 0.0;  ///< duration of the whole orbit, in s
     double residual = 0.0;
     Vector tangent;  ///< unit vector in z/scale
     Vector plane;    ///< autonomous systems: the phase condition is plane·(x − x_reference) = 0
@@ -140,8 +140,9 @@ public:
 private:
     struct Evaluation {
         std::shared_ptr<const model::Model> model;
-        Return r;                                     ///< of half the orbit with a symmetry
-        double duration = 0.0, duration_slope = 0.0;  ///< of the whole orbit
+        Return r;                     ///< of half the orbit with a symmetry
+        double duration = 0.0;        ///< duration of the whole orbit
+        double duration_slope = 0.0;  ///< its derivative by the parameter
     };
     std::optional<Evaluation> evaluate(double t, const Vector& z, const std::function<bool()>& interrupted);
     Vector defect(const Evaluation& e, const OrbitPoint& near, const Vector& z) const;
@@ -154,7 +155,7 @@ private:
     const BranchOptions& options_;
     int multiple_;
     Closing closing_;            // of half the orbit with a symmetry
-    Translations translations_;  // of the first model
+    Translations translations_;  // translations of the model at options.start
     Symmetric kind_;
     std::optional<Symmetry> symmetry_;
     Eigen::Index states_ = 0;

@@ -20,7 +20,7 @@ constexpr double multiplier_error = 1e-8;
 }  // namespace
 
 std::pair<Vector, Vector> range_of(const trajectory::Trajectory& motion) {
-    constexpr int samples_per_part = 1;
+    constexpr int samples_per_part = 1;  // the start of each part of a step is enough for sizes
     Vector low = vector_of(motion.start), high = low, x = low;
     const auto states = static_cast<int>(x.size());
     for (const trajectory::Arc& arc : motion.arcs)
@@ -42,7 +42,7 @@ Vector sizes(const trajectory::Trajectory& motion) {
 }
 
 std::pair<Vector, Vector> position_range(const trajectory::Trajectory& motion) {
-    constexpr int samples_per_part = 4;
+    constexpr int samples_per_part = 4;  // an extremum is seen if the velocity changes its sign between two samples
     constexpr int bisections = 50;  // to rounding of the time of the extremum, whose value is then exact to rounding
     const auto n = static_cast<Eigen::Index>(motion.coordinates.size());
     Vector low = vector_of(motion.start).head(n), high = low;
@@ -183,6 +183,8 @@ bool excitation_repeats(const ReturnMap& map, const trajectory::Trajectory& moti
         last = std::max(last, e.t);
     }
     cuts.push_back(motion.end.t);
+    // States may differ by `equal` times their size, plus `safety` times the error that the caller expects of the
+    // motion.
     constexpr double safety = 10.0;
     const Vector allowed = (equal * sizes(motion)).array() + safety * error;
     constexpr int samples = 50;  // of the whole motion

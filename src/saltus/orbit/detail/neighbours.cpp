@@ -19,7 +19,8 @@ using integrate::Watch;
 
 bool is_event(const ShootingNode& node) { return node.event != ShootingNode::none; }
 
-/// A solution without its cuts and its evaluation.
+/// A copy of a solution with the nodes of its events and of its start only: cuts inside arcs and the evaluation are
+/// left out.
 ShootingSolution without_cuts(const ShootingSolution& at) {
     ShootingSolution out;
     out.order = at.order;
@@ -30,7 +31,7 @@ ShootingSolution without_cuts(const ShootingSolution& at) {
     return out;
 }
 
-/// Removes event k.
+/// Removes event k. Later events and their nodes are renumbered; node 0 is the start, so that event k has node k + 1.
 void remove(ShootingSolution& s, std::size_t k) {
     s.order.events.erase(s.order.events.begin() + static_cast<std::ptrdiff_t>(k));
     s.motion.times.erase(s.motion.times.begin() + static_cast<std::ptrdiff_t>(k));
@@ -42,7 +43,7 @@ void remove(ShootingSolution& s, std::size_t k) {
         if (node.event > static_cast<int>(k)) --node.event;
 }
 
-/// Inserts an event as number k, with the state y before it.
+/// Inserts an event as number k at the time t, with the state y before it. Later events and their nodes are renumbered.
 void insert(ShootingSolution& s, std::size_t k, ScheduledEvent event, double t, const Vector& y) {
     for (ScheduledEvent& e : s.order.events)
         for (std::size_t* const number : {&e.a, &e.b, &e.c})
@@ -58,7 +59,8 @@ void insert(ShootingSolution& s, std::size_t k, ScheduledEvent event, double t, 
     s.order.events.insert(s.order.events.begin() + static_cast<std::ptrdiff_t>(k), std::move(event));
 }
 
-/// Modes are the same up to the directions of parts that do not slip.
+/// Whether two modes have the same states of all elements, the same parts slipping, and no part that slips in opposite
+/// directions (by the sign of the first component).
 bool equal_modes(const SystemMode& a, const SystemMode& b) {
     if (a.elements != b.elements) return false;
     for (std::size_t k = 0; k < a.parts.size(); ++k)
@@ -84,7 +86,7 @@ ScheduledEvent change_between(const Watch& watch, const SystemMode& before, cons
     return event;
 }
 
-/// The state on a stage at t.
+/// Writes the state of a stage at t to x. Beyond the last step its polynomial is continued. False if there is no step.
 bool state_on(const integrate::ScheduledStage& stage, double t, Vector& x, Eigen::Index states) {
     Vector all;
     for (const integrate::RecordedArc& arc : stage.arcs)
@@ -211,7 +213,7 @@ std::vector<ShootingSolution> neighbouring_orders(const ShootingProblem& problem
         case LawMargin::What::reserve:
         case LawMargin::What::clutch:
         case LawMargin::What::friction:
-        case LawMargin::What::apart: break;  // the simulation next to the point tells
+        case LawMargin::What::apart: break;  // none is constructed; the caller simulates next to the point
     }
     return list;
 }

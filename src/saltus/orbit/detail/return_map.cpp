@@ -18,6 +18,7 @@ namespace saltus::orbit {
 
 namespace {
 
+/// All initial positions, then all initial velocities, as variables of derivatives.
 std::vector<sensitivity::Variable> initial_values(const model::Model& model) {
     using Kind = sensitivity::Variable::Kind;
     std::vector<sensitivity::Variable> list;
@@ -28,7 +29,8 @@ std::vector<sensitivity::Variable> initial_values(const model::Model& model) {
     return list;
 }
 
-/// A parameter as a variable of derivatives. Coordinates of the same name do not matter.
+/// A parameter as a variable of derivatives. It is looked up among the parameters only, so that a coordinate of the
+/// same name is not taken for it.
 sensitivity::Variable parameter_variable(const model::Model& model, const std::string& name) {
     for (const model::Parameter& p : model.settings->parameters)
         if (p.name == name && p.column >= 0 && !p.structural)
@@ -134,6 +136,7 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
     }
     for (std::size_t j = 0; j < static_cast<std::size_t>(state_columns); ++j)
         if (derivative.one_sided[j] != 0) out.one_sided.push_back(variables[j].name);
+    // A direction of the state without a derivative: its column is 0, and its name is in `missing`.
     for (Eigen::Index j = 0; j < out.slope.cols(); ++j) {
         if (out.slope.col(j).allFinite()) continue;
         out.missing.push_back(variables[static_cast<std::size_t>(j)].name);
@@ -145,6 +148,7 @@ Return ReturnMap::operator()(double t, const Vector& x, double duration) const {
 PhaseCondition section_of(const model::Model& model, const std::string& expression) {
     using model::StateExpression;
     const Place place{"--section", 0, 0};
+    // Two compiled expressions: values alone are needed far more often than derivatives, and are cheaper.
     const auto plain = std::make_shared<StateExpression>(model, expression, place);
     const auto exact = std::make_shared<StateExpression>(model, expression, place, StateExpression::Derivatives::all);
     const auto value = [](StateExpression& e, const Vector& x) {

@@ -8,6 +8,7 @@
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/numbers.hpp"
+#include "saltus/base/stop.hpp"
 #include "saltus/base/text.hpp"
 #include "saltus/model/model.hpp"
 #include "saltus/model/settings.hpp"
@@ -203,8 +204,29 @@ bool Shooting::set_tools(const ShootingMotion& at, ShootingEvaluation& out) {
     return failure_.empty();
 }
 
-/// The motion through all stages.
+/// An interrupt ends the work of one motion, or of its derivatives; `unknown` forgets what is not complete.
+template <class Work, class Unknown>
+bool Shooting::completes(const Work& work, const Unknown& unknown) {
+    try {
+        const Stoppable here(problem_.interrupted);
+        return work();
+    } catch (const Stopped&) {
+        unknown();
+        failure_ = "interrupted";
+        return false;
+    }
+}
+
 bool Shooting::evaluate(const ShootingMotion& at, ShootingEvaluation& out) {
+    return completes([&] { return follow_stages(at, out); }, [&] { out = {}; });
+}
+
+bool Shooting::differentiate(double tolerance) {
+    return completes([&] { return differentiate_stages(tolerance); }, [&] { now_.stage_derivatives.clear(); });
+}
+
+/// The motion through all stages.
+bool Shooting::follow_stages(const ShootingMotion& at, ShootingEvaluation& out) {
     out = {};
     if (!set_tools(at, out)) return false;
     if (!autonomous()) out.duration_slope = problem_.duration(*out.model).second;
@@ -236,7 +258,7 @@ bool Shooting::evaluate(const ShootingMotion& at, ShootingEvaluation& out) {
     return true;
 }
 
-bool Shooting::differentiate(double tolerance) {
+bool Shooting::differentiate_stages(double tolerance) {
     if (!now_.stage_derivatives.empty() && now_.tolerance <= tolerance) return true;
     if (now_.stages.empty() && !evaluate(at_, now_)) return false;
     now_.tolerance = tolerance;
@@ -487,8 +509,8 @@ Shooting::System Shooting::assemble(const std::optional<ShootingRow>& extra) con
 
 namespace {
 
-/// Derivatives with this error do not slow Newton's method down: the next residual is c r² + δ r, with the error δ of
-/// the derivatives.
+/// The error δ of derivatives that does not slow Newton's method down: the next residual is c r² + δ r, so that δ may
+/// be of the order of r. It is part_of_residual · r, but at most `roughest`, because c is not known.
 double tolerance_for(double residual) {
     constexpr double part_of_residual = 0.3, roughest = 1e-3;
     return std::clamp(part_of_residual * residual, full_accuracy, roughest);
@@ -499,7 +521,8 @@ double tolerance_for(double residual) {
 Vector solved(const Matrix& A, const Vector& b) {
     if (A.rows() == A.cols()) {
         Vector w = solve_columns(A, b);
-        // Elimination of a nearly singular matrix leaves a defect, or numbers that are far too large.
+        // Elimination of a nearly singular matrix leaves a defect, or numbers that are far too large. Its result is
+        // taken if ‖A w − b‖ <= small_defect ‖b‖.
         constexpr double small_defect = 1e-8;
         if (w.allFinite() && (A * w - b).norm() <= small_defect * (b.norm() + std::numeric_limits<double>::min()))
             return w;
@@ -543,6 +566,7 @@ double Shooting::rounding() const {
 }
 
 bool Shooting::limited_by_rounding() const {
+    // `rounding` is an estimate: a residual up to this multiple of it may be due to rounding.
     constexpr double safety = 1e3;
     return !residuals_.empty() && !now_.stage_derivatives.empty() && residual() <= safety * rounding();
 }
@@ -572,10 +596,11 @@ bool Shooting::advance(const Step& step, const std::optional<ShootingRow>& extra
     return false;
 }
 
-// Near the solution, the residuals of Newton's method are r_{k+1} = C r_k² with C = r_k/r_{k−1}². A step that leads to
-// rounding by this rule needs no evaluation.
+// Near the solution, the residuals of Newton's method are r_{k+1} = C r_k² with C = r_k/r_{k−1}². If this predicts
+// r_{k+1} < predicted_margin · (residual of rounding), then the step is taken and its motion is not evaluated
+// (LastStep::trusted). The margin allows for a C that has not settled yet.
 bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
-    constexpr double certainly = 1e-2;
+    constexpr double predicted_margin = 1e-2;
     residuals_.clear();
     failure_.clear();
     durations_ = PeriodRange(at_.duration);
@@ -597,7 +622,7 @@ bool Shooting::solve(const std::optional<ShootingRow>& extra, LastStep last) {
         if (!step) break;
         const double before = k > 0 ? residuals_[residuals_.size() - 2] : infinity;
         if (last == LastStep::trusted && k > 0 && residual < undamped_residual &&
-            residual * residual * (residual / (before * before)) < certainly * enough) {
+            residual * residual * (residual / (before * before)) < predicted_margin * enough) {
             at_ = moved(*step, 1.0);
             now_ = {};
             return true;
@@ -664,9 +689,9 @@ std::vector<Matrix> Shooting::part_maps() {
 }
 
 std::optional<Matrix> Shooting::monodromy(Accuracy accuracy) {
-    constexpr double roughly = 1e-3;
+    constexpr double rough_accuracy = 1e-3;  // relative error of the derivatives for Accuracy::rough
     const bool rough = accuracy == Accuracy::rough;
-    if (!differentiate(rough ? roughly : full_accuracy)) return std::nullopt;
+    if (!differentiate(rough ? rough_accuracy : full_accuracy)) return std::nullopt;
     // The columns of the state, then that of the parameter.
     const Eigen::Index parameters = problem_.parameter.empty() ? 0 : 1;
     std::vector<RowVector> times(order_.events.size());

@@ -36,7 +36,7 @@ struct ShootingNode {
     int from = none;
     double part = 0.0;
     Vector y;                      ///< state before the event
-    integrate::RecordedMode mode;  ///< of the arc that follows
+    integrate::RecordedMode mode;  ///< mode of the arc that follows
 };
 
 /// A periodic motion as a list of stages.
@@ -44,7 +44,7 @@ struct ShootingMotion {
     double t = 0.0;         ///< start
     double duration = 0.0;  ///< of the motion: of half the orbit with a symmetry
     double parameter = 0.0;
-    std::vector<double> times;  ///< of the events
+    std::vector<double> times;  ///< times of the events
     std::vector<ShootingNode> nodes;
     double time_of(std::size_t node) const;
     double end() const { return t + duration; }
@@ -96,6 +96,9 @@ struct StageMargin {
     integrate::LawMargin margin;
 };
 
+/// Multiple shooting: Newton's method for a periodic motion with a given order of events. The unknowns are the states
+/// before all events and at cuts of arcs, the times of the events, the period (autonomous systems) and the parameter
+/// (if there is one). Call `begin` with a guess, then `solve`; the other functions are about the motion reached.
 class Shooting {
 public:
     explicit Shooting(ShootingProblem problem);
@@ -111,13 +114,15 @@ public:
     /// The present motion, with derivatives of full accuracy; null if these do not exist.
     std::shared_ptr<const ShootingSolution> solution();
 
-    /// Newton's method from the present motion. `extra` is needed if there is a parameter.
+    /// What becomes of the last step of Newton's method.
     enum class LastStep {
-        evaluated,
+        evaluated,  ///< its motion is evaluated as those of the other steps are
         /// A last step that quadratic convergence predicts to reach rounding is taken without an evaluation: the caller
         /// simulates the motion in any case. Its residual is then not among `residuals`.
         trusted,
     };
+    /// Newton's method from the present motion. `extra` is needed if there is a parameter. False if it does not
+    /// converge; `failure` then says why.
     bool solve(const std::optional<ShootingRow>& extra = {}, LastStep last = LastStep::evaluated);
     /// Makes sure that derivatives at the present motion are known to a tolerance. False if they do not exist.
     bool differentiate(double tolerance);
@@ -140,18 +145,24 @@ public:
     /// The law that the present motion violates most, in words; empty if it violates none by more than rounding.
     std::string violated_law();
 
-    /// The derivative of the whole motion by its start, at fixed times: the product of all arcs and saltations. None
-    /// if an event grazes exactly, or if events happen together.
+    /// The relative error of derivatives: about 1e-3, or as small as the method allows.
     enum class Accuracy { rough, full };
+    /// The derivative of the whole motion by its start, at fixed times: the product of the derivatives of all arcs and
+    /// of the saltations between them. None if an event grazes exactly, or if events happen together.
     std::optional<Matrix> monodromy(Accuracy accuracy = Accuracy::full);
     /// The derivative of the end by the parameter, at the fixed duration, after `monodromy`.
     const Vector& by_parameter() const { return by_parameter_; }
-    /// The same from each node without an event to the next one. Empty if they do not exist.
+    /// The derivatives of the state at the next cut (or the end) by that at the start and at each cut. Empty if they do
+    /// not exist.
     std::vector<Matrix> part_maps();
     /// The tangent of the branch, τ in z/scale with row·τ = 1, not normalised.
     Vector tangent(const ShootingRow& row);
 
 private:
+    template <class Work, class Unknown>
+    bool completes(const Work& work, const Unknown& unknown);
+    bool follow_stages(const ShootingMotion& at, ShootingEvaluation& out);
+    bool differentiate_stages(double tolerance);
     struct Tools;
     struct System;
     struct Step;

@@ -118,8 +118,10 @@ private:
                                                                       : &Tests::torus;
         std::optional<OrbitPoint> p = problem_.correct(near, z, near.tangent);
         if (!p || !same_order(near.order, p->order)) return std::nullopt;
+        // Lengths along the branch (z/scale): of the first step of the secants, and beyond which the search is given
+        // up.
         constexpr double first = 1e-4, farthest = 0.3;
-        constexpr int most = 20;
+        constexpr int most = 20;  // steps of the secants
         double before = 0.0, f_before = tests_of(*p).*test, s = first;
         for (int k = 0; k < most; ++k) {
             std::optional<OrbitPoint> q = along(*p, s);
@@ -150,9 +152,9 @@ private:
             return true;
         };
         if (!note(*p)) return std::nullopt;
-        constexpr int most = 8;
-        constexpr double remaining = 0.3;  // of the gap, after each step
-        double step = 1e-4;
+        constexpr int most = 8;            // steps towards the grazing orbit
+        constexpr double remaining = 0.3;  // part of the gap that each step shall leave: the gap must not be passed
+        double step = 1e-4;                // first length along the branch (z/scale)
         for (int k = 0; k < most; ++k) {
             std::optional<OrbitPoint> q = along(*p, step);
             if (!q || !note(*q)) {

@@ -33,8 +33,8 @@ struct SpecialSeed {
     std::string kind;  ///< "fold", "period doubling", "torus" or "grazing"
     OrbitPoint point;  ///< for a grazing: on the side without the impact, its tangent leads to the grazing
     int multiple = 1;
-    std::string contact;              ///< of a grazing
-    std::optional<double> parameter;  ///< of a grazing: extrapolated; otherwise that of the point
+    std::string contact;              ///< name of the contact of a grazing
+    std::optional<double> parameter;  ///< extrapolated parameter of a grazing; if empty: that of the point
 };
 
 /// Follows a special point over the second parameter of the options, in both directions.

@@ -91,6 +91,7 @@ Symmetry symmetry_of(const model::Model& model, const std::string& text) {
             throw Error(e.message(), symmetry_option, e.remedy());
         }
     }
+    // The map q → S q + b is an involution if S² = I and S b + b = 0; the entries may miss this by rounding.
     constexpr double same = 1e-12;
     if ((S * S - Matrix::Identity(n, n)).cwiseAbs().maxCoeff() > same || (S * b + b).cwiseAbs().maxCoeff() > same)
         throw Error("the map applied twice is not the identity", symmetry_option,

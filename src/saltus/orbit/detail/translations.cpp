@@ -132,9 +132,14 @@ private:
         return sum;
     }
 
-    static void take(std::vector<Vector>& list, const Vector& form) {
+    /// Adds a form to a list that does not have it yet. A model with hundreds of contacts has 10⁴ of them.
+    void take(std::vector<Vector>& list, const Vector& form) {
         if (form.size() == 0 || form.cwiseAbs().maxCoeff() == 0.0) return;
-        if (std::find(list.begin(), list.end(), form) == list.end()) list.push_back(form);
+        const Vector number = form.array() + 0.0;  // −0 becomes 0
+        std::string key(reinterpret_cast<const char*>(number.data()),
+                        sizeof(double) * static_cast<std::size_t>(number.size()));
+        key += &list == &periodic ? 'p' : 'a';
+        if (taken_.insert(std::move(key)).second) list.push_back(form);
     }
 
     void visit(std::vector<Expr> open) {
@@ -162,6 +167,7 @@ private:
     std::unordered_map<std::uint32_t, Vector> forms_;
     std::unordered_map<std::uint32_t, double> numbers_;
     std::unordered_set<std::uint32_t> visited_;
+    std::unordered_set<std::string> taken_;  ///< the bytes of all forms, and their list
 };
 
 /// Entries of linear forms below this part of the largest one are rounding.
@@ -176,12 +182,14 @@ struct Equations {
         const double size = a.cwiseAbs().maxCoeff();
         if (!(size > 0.0)) return;
         a /= size;
-        for (std::size_t k = 0; k < rows.size(); ++k) a -= a(leading[k]) * rows[k];
+        for (std::size_t k = 0; k < rows.size(); ++k)
+            if (const double part = a(leading[k]); part != 0.0) a -= part * rows[k];
         Eigen::Index lead = 0;
         const double left = a.cwiseAbs().maxCoeff(&lead);
         if (left <= rounding_of_forms) return;
         a /= a(lead);
-        for (Vector& row : rows) row -= Vector(row(lead) * a);
+        for (Vector& row : rows)
+            if (const double part = row(lead); part != 0.0) row -= Vector(part * a);
         rows.push_back(std::move(a));
         leading.push_back(lead);
     }
@@ -341,6 +349,8 @@ PhaseCondition section_modulo(const model::Model& model, const std::string& expr
                               const Translations& translations) {
     PhaseCondition plain = section_of(model, expression);
     if (translations.lattice.cols() == 0) return plain;
+    // The gradient is constant if it changes by at most same · |gradient| between arbitrary states. c_j is a multiple
+    // of the smallest change c if c_j/c differs from a whole number by at most small_integer.
     constexpr double same = 1e-12, small_integer = 1e-9;
     const auto n = static_cast<Eigen::Index>(model.size());
     const Vector at = vector_of({0.0, model.q0, model.u0}), gradient = plain.gradient(at);
@@ -363,6 +373,8 @@ PhaseCondition section_modulo(const model::Model& model, const std::string& expr
 }
 
 bool maps_to_themselves(const Translations& translations, const Matrix& map) {
+    // A mapped translation is one of the group if what is left of it modulo the group is at most this in each
+    // coordinate.
     constexpr double rounding = 1e-9;
     const Eigen::Index n = translations.directions.rows();
     Translations continuous = translations;

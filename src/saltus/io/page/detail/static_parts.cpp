@@ -12,13 +12,14 @@ using json::Json;
 
 namespace {
 
-/// The value under a key for a table; empty if there is none.
+/// The value under a key as the text of a table cell; empty if the key is missing.
 std::string word(const Json& j, const char* key) { return j.contains(key) ? short_number(j.at(key)) : ""; }
 
 std::string compare_section(const Json& j) {
     SvgPlot plot("Error of positions against the event-driven motion", "h, or 1/k", "sup |Δq|");
     plot.logarithmic();
-    // Adds a curve over the parameter of the runs, or over its inverse, and returns a table.
+    // For the runs under `name`: adds the curve of the position error over `parameter` (over 1/parameter if `inverse`,
+    // for stiffnesses) to the plot, and returns their table.
     const auto series = [&](const char* name, const char* parameter, bool inverse) {
         SvgPlot::Points points;
         std::vector<std::vector<std::string>> rows;
@@ -54,8 +55,8 @@ std::string impact_section(const Json& j) {
                                         {"consistent", word(j, "consistent")}});
 }
 
-/// A table, and the performance profile if the document has times: the share of problems that were solved within a
-/// time.
+/// A table of the problems. If the document has computing times, also the performance profile: the share of all
+/// problems that were solved within a time, over that time.
 std::string solve_section(const Json& j) {
     std::vector<std::vector<std::string>> rows;
     SvgPlot::Points profile;
@@ -77,8 +78,8 @@ std::string solve_section(const Json& j) {
            html_table({"file", "kind", "contacts", "method", "status", "residual", "iterations", "seconds"}, rows);
 }
 
-/// Whether a certificate file was written, and whether the independent checker accepted it. Without a file that is said
-/// of results that are `proved`.
+/// A sentence that says whether a certificate file was written and whether the independent checker accepted it. If no
+/// file was written, then there is a sentence only for results that are `proved`.
 std::string certificate_line(const Json& j, bool proved) {
     const Json written = j.value("certificate", Json());
     if (!written.is_object())

@@ -52,7 +52,7 @@ private:
         std::string name;
         Points points;
         bool dashed = false;
-        std::vector<std::string> labels = {};  ///< of the points, if they are marks
+        std::vector<std::string> labels = {};  ///< labels of the points, if they are marks
     };
     struct Cell {
         double x, y, width, height;

@@ -24,9 +24,12 @@ public:
     /// outside.
     SvgSpace& body(std::string name, const std::vector<Point>& points,
                    std::vector<std::array<std::size_t, 3>> triangles);
+    /// Lines through the points of each list.
     SvgSpace& lines(std::string name, std::vector<std::vector<Point>> list);
+    /// Single points, each with its label.
     SvgSpace& marks(std::string name, std::vector<Point> points, std::vector<std::string> labels);
 
+    /// The picture as an SVG element of this size in pixels.
     std::string svg(int width = 560, int height = 460) const;
 
 private:
@@ -37,7 +40,7 @@ private:
         std::vector<std::vector<Point>> paths;  ///< polygons, lines, or one list of points
         std::vector<std::array<std::size_t, 3>> triangles = {};
         std::vector<std::string> labels = {};
-        Point inside = {};
+        Point inside = {};  ///< of polygons: a point on the inner side of all of them
     };
     struct View;
 

@@ -41,10 +41,10 @@ void read_global_rest(Scanner& in, FrictionText& problem) {
     read_coefficients(in, problem);
 }
 
-/// Reads on after a first matrix that can be W (local) or M (global), because it has d·contacts rows. If a matrix
-/// follows then the problem is global. If the global reading fails, the numbers may still be exactly those of a local
-/// problem: q and mu that happen to look like the head of a matrix. This is accepted only if the head has another size;
-/// otherwise the text is ambiguous and the user has to give the kind.
+/// Reads on after a first matrix that can be W of a local or M of a global problem, because it has d·contacts rows. If
+/// the head of a matrix (storage, rows, columns) follows, then the problem is read as global. If that fails, the
+/// numbers may still be those of a local problem whose q and mu look like such a head. They are accepted as q and mu if
+/// the head would have another size than H. Otherwise both readings are possible, and the user has to give the kind.
 void read_undecided_rest(Scanner& in, FrictionText& problem) {
     const std::size_t start = in.position();
     const std::int64_t size = problem.first_matrix.rows;

@@ -8,6 +8,7 @@
 
 #include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/json.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::io {
 
@@ -70,6 +71,22 @@ std::string series_text(const std::vector<ComparedRun>& runs, const char* title,
     return text;
 }
 
+/// The warnings of all runs, each kind once, with the runs that gave it.
+std::vector<std::string> warnings_of(const Comparison& c) {
+    std::vector<std::string> list;
+    for (const std::string& w : trajectory::about_motion(c.event.warnings)) list.push_back("event-driven: " + w);
+    const auto series = [&](const std::vector<ComparedRun>& runs, const char* method, const char* parameter) {
+        trajectory::WarningTally tally;
+        for (const ComparedRun& r : runs)
+            tally.add(trajectory::about_motion(r.trajectory.warnings),
+                      fmt::format("{} = {:.4g}", parameter, r.parameter));
+        for (const std::string& text : tally.texts("runs")) list.push_back(std::string(method) + ", " + text);
+    };
+    series(c.moreau, "Moreau", "h");
+    series(c.penalty, "penalty", "factor on k");
+    return list;
+}
+
 }  // namespace
 
 std::string compare_text(const Comparison& c) {
@@ -105,6 +122,7 @@ std::string compare_text(const Comparison& c) {
         text += fmt::format("    {:<12} {:<16} {:<16} {:<16}\n", c.event.coordinates[i],
                             fmt::format("{:.10g}", c.event.end.q[i]), cell(c.moreau), cell(c.penalty));
     }
+    for (const std::string& w : warnings_of(c)) text += "  warning     " + w + "\n";
     return text;
 }
 
@@ -117,6 +135,7 @@ std::string compare_json(const Comparison& c) {
              {"final", state(c.event)}}},
            {"moreau", {{"runs", series(c.moreau, "h")}, {"order", number(c.moreau_order)}}},
            {"penalty", {{"runs", series(c.penalty, "k_factor")}, {"order", number(c.penalty_order)}}}};
+    j["warnings"] = warnings_of(c);
     if (!c.event.reason.empty()) j["event"]["reason"] = c.event.reason;
     if (!c.penalty_note.empty()) j["penalty"]["note"] = c.penalty_note;
     if (!c.penalty_left_out.empty()) j["penalty"]["left_out"] = c.penalty_left_out;

@@ -20,10 +20,10 @@ class ResultFolder;  // result_folder.hpp
 
 struct AskReport {
     std::string model, method, options;    ///< names, and the options that had an effect
-    double t_end = 0.0;                    ///< of all motions, in s
+    double t_end = 0.0;                    ///< end time of all motions, in s
     std::string device = "cpu";            ///< "cpu", or kind and name of the device
     ensemble::DeviceUse device_use;        ///< what it did
-    std::vector<std::string> coordinates;  ///< of the model
+    std::vector<std::string> coordinates;  ///< coordinates of the model
     ensemble::Starts starts;
     std::vector<ensemble::Question> questions;
     std::vector<std::string> columns;  ///< ensemble::column_names

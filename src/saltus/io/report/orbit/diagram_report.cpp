@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/text.hpp"
 #include "saltus/io/report/detail/csv.hpp"
 #include "saltus/io/report/detail/json.hpp"
 #include "saltus/io/report/ensemble/ensemble_report.hpp"
+#include "saltus/trajectory/warning_tally.hpp"
 
 namespace saltus::io {
 
@@ -77,6 +79,18 @@ std::string part_text(const DiagramReport::Part& part) {
     return text;
 }
 
+/// The warnings of the command, and those of the motions by kind.
+std::vector<std::string> all_warnings(const DiagramReport& report) {
+    std::vector<std::string> list = report.warnings;
+    trajectory::WarningTally tally;
+    const std::string parameter = report.parts.front().diagram.parameter + " = ";
+    for (const DiagramReport::Part& part : report.parts)
+        for (const orbit::DiagramColumn& c : part.diagram.columns)
+            if (c.done) tally.add(c.warnings, parameter + number_text(c.value));
+    for (std::string& text : tally.texts("values")) list.push_back(std::move(text));
+    return list;
+}
+
 }  // namespace
 
 std::string diagram_text(const DiagramReport& report) {
@@ -91,7 +105,7 @@ std::string diagram_text(const DiagramReport& report) {
         text += part_text(part);
     }
     text += device_text(report.device, d.device_use);
-    for (const std::string& w : report.warnings) text += "  warning     " + w + "\n";
+    for (const std::string& w : all_warnings(report)) text += "  warning     " + w + "\n";
     return text;
 }
 
@@ -110,7 +124,7 @@ std::string diagram_json(const DiagramReport& report) {
         j[report.parts[k].sweep] = part_json(report.parts[k], report.exponents);
     j["device"] = report.device;
     j["identity"] = report.identity;
-    j["warnings"] = report.warnings;
+    j["warnings"] = all_warnings(report);
     return json::document(j);
 }
 

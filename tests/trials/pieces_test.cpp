@@ -164,6 +164,24 @@ TEST(TimeStepping, BouncingBallIsWhereTheClosedFormSays) {
     }
 }
 
+TEST(TimeStepping, ContactInFlightForgetsThatItStuck) {
+    Model model = block(0.4);
+    model.contacts[0].friction.mu_static = 0.648;
+    model.contacts[0].e_n = 0.7;
+    model.q0 = {0.0, 0.6};
+    model.forces = {{Expression(-6.0) * Expression::time()}, {}};
+    model.t_end = 1.1;  // the third impact is at 1.17
+    // The first impact, with the normal velocity v, stops the slip. The next one slides with mu: rest held it before
+    // the flight.
+    const double v = std::sqrt(2.0 * 10.0 * 0.6), t1 = v / 10.0, t2 = t1 + 2.0 * 0.7 * v / 10.0;
+    const double slip = -3.0 * (t2 * t2 - t1 * t1) + 0.4 * 1.7 * 0.7 * v, left = model.t_end - t2;
+    ASSERT_LT(slip, 0.0);
+    ASSERT_GT(left, 0.0);
+    const auto end = TimeStepping(model).run({0.0, model.q0, model.u0}, model.t_end, 30000);
+    ASSERT_TRUE(end.has_value());
+    EXPECT_NEAR(end->u[0], slip - 3.0 * (model.t_end * model.t_end - t2 * t2), 1e-2);
+}
+
 TEST(Scan, FrictionHoldsAnInterval) {
     Model model = point_masses(1, 1.0);
     model.potential = {Expression(1.0) * power(x(), 2)};

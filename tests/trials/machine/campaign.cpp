@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <fstream>
@@ -56,7 +55,7 @@ const std::vector<Kind>& kinds() {
         add("orbit", orbit_generators(), judge_orbit);
         add("continue", orbit_generators(), judge_continue);
         add("continue", rest_over_generators(), judge_equilibria_over);
-        add("diagram", orbit_generators(), judge_diagram);
+        add("diagram", excited_orbit_generators(), judge_diagram);
         add("penalty", penalty_generators(), judge_penalty);
         add("equilibria", equilibrium_generators(), judge_equilibria);
         add("certify", certificate_generators(), judge_certificate);
@@ -129,11 +128,53 @@ std::string write_failure(const Kind& kind, const Model& model, const Violation&
 
 constexpr int files_per_sort = 3;  // failures of one kind and sort that are reduced and written; others are counted
 
+/// Which kind comes next, and how many of its models were begun.
+class Order {
+public:
+    Order(std::size_t kinds, bool equal_time) : shares_(kinds), equal_time_(equal_time) {}
+
+    struct Turn {
+        std::size_t kind;
+        long index;   ///< of the model, from 0
+        long number;  ///< of the trial, from 0
+    };
+    Turn next() {
+        const std::scoped_lock lock(mutex_);
+        const auto number = begun_++;
+        const std::size_t kind = equal_time_ ? least_used() : static_cast<std::size_t>(number) % shares_.size();
+        return {kind, shares_[kind].begun++, number};
+    }
+    void ended(std::size_t kind, double seconds) {
+        const std::scoped_lock lock(mutex_);
+        ++shares_[kind].ended;
+        shares_[kind].seconds += seconds;
+    }
+
+private:
+    struct Share {
+        long begun = 0, ended = 0;
+        double seconds = 0.0;  ///< computing time of the models that ended
+    };
+    /// The kind with the least computing time. A model that still runs counts as much as the mean of those that ended.
+    std::size_t least_used() const {
+        const auto expected = [](const Share& share) {
+            constexpr double first_guess = 0.1;  // s for a model, until one of the kind has ended
+            const auto mean = share.ended > 0 ? share.seconds / static_cast<double>(share.ended) : first_guess;
+            return mean * static_cast<double>(share.begun);
+        };
+        return static_cast<std::size_t>(std::ranges::min_element(shares_, {}, expected) - shares_.begin());
+    }
+
+    std::vector<Share> shares_;
+    bool equal_time_;
+    long begun_ = 0;
+    std::mutex mutex_;
+};
+
 struct Shared {
     std::map<std::string, int> written;  ///< files by kind and sort
     std::map<std::string, Tally> tallies;
     std::mutex mutex;
-    std::atomic<long> next = 0;
     Clock::time_point table_written = Clock::now();
 };
 
@@ -153,26 +194,29 @@ double thread_seconds() {
 }
 
 void work(const CampaignOptions& options, const std::vector<Kind>& chosen, Clock::time_point end, int worker,
-          Shared& shared) {
+          Order& order, Shared& shared) {
     const Program program(options.saltus, options.out / fmt::format("worker{}", worker));
-    const auto count = static_cast<long>(chosen.size());
     while (Clock::now() < end) {
-        const long number = shared.next++;
-        if (options.models > 0 && number >= options.models) return;
-        const Kind& kind = chosen[static_cast<std::size_t>(number % count)];
-        const Model model = trial_model(kind, options.seed, options.first + number / count);
+        const Order::Turn turn = order.next();
+        if (options.models > 0 && turn.number >= options.models) return;
+        const Kind& kind = chosen[turn.kind];
+        const Model model = trial_model(kind, options.seed, options.first + turn.index);
         const double program_before = program.cpu_seconds(), judge_before = thread_seconds();
         Findings findings = judged(kind, model, program);
         const double judge_seconds = thread_seconds() - judge_before;
+        const double program_seconds = program.cpu_seconds() - program_before;
+        order.ended(turn.kind, program_seconds + judge_seconds);
         // One violation a model: the first. Others of the same model usually have the same cause.
         if (findings.violations.size() > 1) findings.violations.resize(1);
         bool writes = false;
         {
             const std::scoped_lock lock(shared.mutex);
             Tally& tally = shared.tallies[kind.name];
-            ++tally.models;
+            // A model about which nothing was said does not count.
+            const long answers = findings.statements + findings.not_judged + findings.refused;
+            if (answers > 0 || !findings.violations.empty()) ++tally.models;
             tally.findings += findings;
-            tally.program_seconds += program.cpu_seconds() - program_before;
+            tally.program_seconds += program_seconds;
             tally.judge_seconds += judge_seconds;
             writes = !findings.violations.empty() &&
                      shared.written[kind.name + findings.violations[0].sort]++ < files_per_sort;
@@ -196,9 +240,10 @@ std::map<std::string, Tally> run_campaign(const CampaignOptions& options) {
     if (chosen.empty()) return {};
     const auto end = Clock::now() +
                      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(60.0 * options.minutes));
+    Order order(chosen.size(), options.equal_time);
     std::vector<std::jthread> threads;
     for (int worker = 0; worker < options.threads; ++worker)
-        threads.emplace_back([&, worker] { work(options, chosen, end, worker, shared); });
+        threads.emplace_back([&, worker] { work(options, chosen, end, worker, order, shared); });
     threads.clear();
     std::ofstream(options.out / "table.txt") << report(shared.tallies);
     return shared.tallies;

@@ -36,6 +36,7 @@ struct CampaignOptions {
     std::string kind;  ///< only kinds whose names contain this text
     int threads = 1;
     bool reduce = true;
+    bool equal_time = false;  ///< all kinds get the same computing time, not the same number of models
 };
 
 struct Tally {

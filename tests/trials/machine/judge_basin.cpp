@@ -164,7 +164,12 @@ Findings judge_kernel(const Model& model, const Program& program, const std::vec
             ++findings.not_judged;
             continue;
         }
-        const double distance = norm(plus(end, coarse->q, -1.0));
+        double distance = norm(plus(end, coarse->q, -1.0));
+        // A step can end up to a step's way inside an obstacle, at random: if much shorter steps come nearer to the end
+        // of the kernel then the difference is an error of the steps.
+        if (distance > 10.0 * spread + 1e-4 * (1.0 + norm(end)))
+            if (const auto certain = stepping.run(start, t, 64 * count))
+                if (const double rest = norm(plus(end, certain->q, -1.0)); rest < 0.25 * distance) distance = rest;
         findings.check(distance <= 10.0 * spread + 1e-4 * (1.0 + norm(end)), "device-end", [&] {
             return fmt::format(
                 "from q = {}, u = {} the kernel ends at {} at t = {}, plain time-stepping at {} (spread {})", start.q,

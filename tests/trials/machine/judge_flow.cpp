@@ -42,6 +42,21 @@ std::optional<FlowEnd> flow_end(const PlainFlow& flow, const Point& start, doubl
     return end;
 }
 
+/// Whether motions from beside the start have the same events. If not, the start is next to a motion that only just
+/// reaches a contact or the speed of a belt, and the steps of the plain integrator may decide about it differently.
+bool events_are_certain(const PlainFlow& flow, const Point& start, double duration, int count,
+                        const std::string& events) {
+    constexpr double disturbance = 1e-6;
+    for (std::size_t i = 0; i < start.q.size() + start.u.size(); ++i)
+        for (const double side : {disturbance, -disturbance}) {
+            Point other = start;
+            (i < start.q.size() ? other.q[i] : other.u[i - start.q.size()]) += side;
+            const auto course = flow.run(other, duration, count);
+            if (!course || course->events != events) return false;
+        }
+    return true;
+}
+
 constexpr int steps_per_second = 400;
 constexpr double closing_tolerance = 1e-6;  // of orbits and ends of motions, relative to 1 + |x|
 
@@ -162,7 +177,10 @@ void judge_closed_motion(const Model& model, const nlohmann::json& point, bool e
     const double scale = 1.0 + norm(end->state), miss = norm(plus(end->state, state_vector(start), -1.0));
     const double growth = 1.0 + largest_modulus(multipliers_of(point));
     if (end->spread > 1e-5 * scale) return void(++findings.not_judged);
-    findings.check(miss <= 10.0 * end->spread + closing_tolerance * scale * growth, "orbit-open", [&] {
+    const bool closes = miss <= 10.0 * end->spread + closing_tolerance * scale * growth;
+    if (!closes && !events_are_certain(flow, start, period, 2 * steps_for(period), end->course.events))
+        return void(++findings.not_judged);
+    findings.check(closes, "orbit-open", [&] {
         return fmt::format("the orbit from {} {} with the period {} at p = {} misses its start by {} (events {})",
                            start.q, start.u, period, model.parameter.value_or(0.0), miss, end->course.events);
     });
@@ -512,7 +530,6 @@ Findings judge_diagram_document(const Model& model, const nlohmann::json& docume
 
 Findings judge_diagram(const Model& model, const Program& program) {
     Findings findings;
-    if (model.period.empty()) return findings;
     const auto file = program.write("model.toml", model.toml()).string();
     nlohmann::json document;
     const double p = *model.parameter;

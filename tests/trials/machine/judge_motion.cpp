@@ -75,9 +75,9 @@ void judge_constraints(const Mechanics& mechanics, const Motion& motion, const S
         if (!constraint && mechanics.sort(e) != Mechanics::Sort::clutch) continue;
         double position = 0.0, velocity = 0.0, when = 0.0;
         for (const auto& arc : motion.arcs) {
-            // Between two events at one time: a jump of the model may make a clutch run backwards, whose impact
-            // follows.
-            if (arc.front().t == arc.back().t && !mechanics.model().jumps.empty()) continue;
+            // Between two events at one time: a jump of the model, or the limit of an accumulation, may make a clutch
+            // run backwards, whose impact follows.
+            if (!constraint && arc.front().t == arc.back().t) continue;
             for (const Point& point : arc) {
                 const double rate = mechanics.gap_rate(e, point);
                 if (constraint) position = std::max(position, std::abs(mechanics.gap(e, point)));

@@ -151,4 +151,13 @@ const std::vector<Generator>& orbit_generators() {
     return generators;
 }
 
+const std::vector<Generator>& excited_orbit_generators() {
+    static const std::vector<Generator> generators = {
+        {"impacts", admissible_model<impacts>},
+        {"rubbing", admissible_model<rubbing>},
+        {"kicked", admissible_model<kicked>},
+    };
+    return generators;
+}
+
 }  // namespace trials

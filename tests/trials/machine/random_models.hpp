@@ -50,6 +50,8 @@ const std::vector<Generator>& accumulation_generators();
 
 /// For periodic orbits: excited and self-excited oscillators with impacts, friction and jumps, with a parameter.
 const std::vector<Generator>& orbit_generators();
+/// Those of them that have a period of excitation.
+const std::vector<Generator>& excited_orbit_generators();
 
 /// For branches of equilibria: wells that a parameter moves, with walls.
 const std::vector<Generator>& rest_over_generators();

@@ -39,6 +39,9 @@ std::optional<Vector> line_position(const Mechanics& mechanics, double x) {
 namespace {
 
 constexpr double held = 1e-9;  // relative residual of an equilibrium
+/// The same at a sample of a line, which is no root of anything: where friction holds, only rounding is left, but next
+/// to an equilibrium of U = x⁴ the force is small as well.
+constexpr double held_at_sample = 1e-12;
 
 /// Signed force of a model of one coordinate without regard to contacts and friction.
 double force_at(const Mechanics& mechanics, double x) { return mechanics.force({0.0, {x}, {0.0}})[0]; }
@@ -72,7 +75,8 @@ void scan_line(const Mechanics& mechanics, double reach, std::vector<Vector>& re
         const double x = -reach + 2.0 * reach * (i + 0.37) / count, next = x + 2.0 * reach / count;
         const auto q = line_position(mechanics, x);
         if (!q) return;
-        if (const Hold hold = hold_at(mechanics, *q); hold.admissible && hold.converged && hold.residual < held)
+        if (const Hold hold = hold_at(mechanics, *q);
+            hold.admissible && hold.converged && hold.residual < held_at_sample)
             result.push_back(*q);
         if (q->size() == 1) add_isolated(mechanics, x, next, result);
     }

@@ -146,10 +146,13 @@ std::vector<char> at_rest(const Mechanics& mechanics, const Point& state) {
 bool solve_with_static_friction(std::vector<Block>& blocks, Vector& u, std::vector<char>& stuck) {
     const auto holds_more = [](const Block& block) { return block.friction.holds_more(); };
     const auto set_stuck = [&] {
-        std::ranges::fill(stuck, 0);
         for (const Block& block : blocks) stuck[block.element] = norm(slip_of(block, u)) < no_slip ? 1 : 0;
     };
-    if (std::ranges::none_of(blocks, holds_more)) return solve_blocks(blocks, u);
+    if (std::ranges::none_of(blocks, holds_more)) {
+        const bool found = solve_blocks(blocks, u);
+        set_stuck();
+        return found;
+    }
     std::vector<FrictionLaw> laws;
     std::vector<char> tried, resting;
     for (Block& block : blocks) {
@@ -213,6 +216,10 @@ bool TimeStepping::step(Point& state, double h, Impulses& last) const {
         for (std::size_t row = 0; row < block.impulse.size() && !last.of_elements[block.element].empty(); ++row)
             change(block, row, last.of_elements[block.element][row], u);
     if (last.stuck.empty()) last.stuck = at_rest(mechanics_, state);
+    // A contact in flight does not stick. One that rests may be open by rounding in single steps.
+    constexpr double flight = 1e-6;
+    for (std::size_t e = 0; e < mechanics_.elements(); ++e)
+        if (mechanics_.sort(e) == Mechanics::Sort::contact && mechanics_.gap(e, middle) > flight) last.stuck[e] = 0;
     const bool found = solve_with_static_friction(blocks, u, last.stuck);
     for (Vector& impulse : last.of_elements) impulse.clear();
     for (Block& block : blocks) last.of_elements[block.element] = std::move(block.impulse);

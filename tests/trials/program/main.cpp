@@ -15,10 +15,11 @@ namespace {
 
 constexpr const char* usage =
     "trials [--minutes M] [--seed N] [--kind K] [--models N] [--threads N] [--saltus PATH] [--out DIR] [--no-reduce] "
-    "[--print]\n"
+    "[--equal-time] [--print]\n"
     "Random models against independent judges; docs/trust.md explains both.\n"
     "  --kind K    only kinds whose name contains K; --kind list shows the names\n"
     "  --first I   begin with model I of each kind: with --models 1 and --kind it repeats one trial\n"
+    "  --equal-time  all kinds get the same computing time; otherwise the same number of models\n"
     "  --print     print the model files instead of judging them\n"
     "Exit code 0: no violation, 1: violations, 2: wrong arguments.\n";
 
@@ -26,7 +27,7 @@ std::map<std::string, std::string> read_arguments(int count, char** words) {
     std::map<std::string, std::string> result;
     for (int i = 1; i < count; ++i) {
         const std::string word = words[i];
-        if (word == "--no-reduce" || word == "--print")
+        if (word == "--no-reduce" || word == "--equal-time" || word == "--print")
             result[word] = "yes";
         else if (i + 1 < count)
             result[word] = words[++i];
@@ -67,6 +68,7 @@ int main(int count, char** words) {
     options.saltus = take("--saltus", "build/saltus");
     options.out = take("--out", "build/trials-out");
     options.reduce = take("--no-reduce", "no") == "no";
+    options.equal_time = take("--equal-time", "no") == "yes";
     const bool print = take("--print", "no") == "yes";
     if (!arguments.empty()) {
         std::cerr << usage;

@@ -559,8 +559,7 @@ bool EventRun::turn_released_slip(const SystemMode& mode, SystemMode& turned, Ca
     turned = mode;
     if (evaluate_a_moment_later()) {
         const double rounding = Thresholds::decision_acceleration * Thresholds::decision_scale * largest_acceleration_;
-        for (const int element : release_.opening)
-            any = keeps_touching(element, rounding, turned, candidates) || any;
+        for (const int element : release_.opening) any = keeps_touching(element, rounding, turned, candidates) || any;
         for (const auto& [part, direction] : release_.slipping) {
             if (!mode.parts[ix(part)].slips || d_.parts()[ix(part)].size > 1) continue;
             if (!mode.elements[ix(d_.parts()[ix(part)].element)].active) continue;

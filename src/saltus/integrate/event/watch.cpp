@@ -145,15 +145,18 @@ void Watcher::measure_start(double t, const double* x, double forces) {
             !position && !trigger && w.what != What::slip && w.what != What::clutch && w.what != What::condition;
         zero_[k] = (force ? Thresholds::force_noise : Thresholds::position_noise) * scale;
         leave_[k] = (position || trigger ? Thresholds::position_leave : Thresholds::force_leave) * scale;
-        const double s = position && w.what == What::gap
-                             ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
-                             : value(w);
         if (w.what == What::hold) {
             zero_[k] = leave_[k] = motion_depends_ ? held_noise_ : 0.0;
             depth_[k] = 0.0;
-            inadmissible_distribution_ = motion_depends_ && s < -Thresholds::violated_force * scale;
+            if (motion_depends_)
+                inadmissible_distribution_ = hold_margin() < -Thresholds::violated_force * scale;
+            else
+                allow_reactions();  // the arc starts with admissible forces
             continue;
         }
+        const double s = position && w.what == What::gap
+                             ? d_.terms().positions[ix(d_.elements()[ix(w.element)].rows.normal)]
+                             : value(w);
         const bool law = w.what == What::force || w.what == What::reserve;
         if (law && s < -Thresholds::violated_force * scale) violated_.push_back({t, t, t, static_cast<int>(k)});
         // A gap below zero starts at zero, too: it has to leave before it can close.

@@ -55,6 +55,71 @@ void expect_intervals(const Equilibria& e, const std::vector<Span>& expected) {
     }
 }
 
+Equilibria held_by(const std::string& mu, const std::string& FN) {
+    return equilibria(
+        from_text("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\n[[slider]]\ngammaT = \"x'\"\nmu = \"" + mu +
+                  "\"\nFN = \"" + FN + "\"\n"),
+        {});
+}
+
+// |x| <= mu(x) F_N(x) in closed form.
+TEST(EquilibriumCompleteness, FrictionCoefficientsThatDependOnThePositionAreThoseOfEachPosition) {
+    expect_intervals(held_by("0.1 + 0.15*x", "1"), {{-0.1 / 1.15, 0.1 / 0.85}});
+    for (const auto& [mu, of] :
+         {std::pair<std::string, std::function<double(double)>>{
+              "0.1 + 0.05*sin(3*x)", [](double x) { return 0.1 + 0.05 * std::sin(3.0 * x); }},
+          {"0.1 + 0.05*cos(x)^2", [](double x) { return 0.1 + 0.05 * std::cos(x) * std::cos(x); }},
+          {"max(0.1 + 0.15*x, 0)", [](double x) { return std::max(0.1 + 0.15 * x, 0.0); }}})
+        expect_intervals(held_by(mu, "1"),
+                         where_not_positive([&](double x) { return std::abs(x) - of(x); }, -1.0, 1.0));
+}
+
+TEST(EquilibriumCompleteness, FrictionInAPlaneThatDependsOnThePositionHasTheExtentOfItsBound) {
+    // r <= 0.3 + 0.2 tanh x: on the x axis, and the largest y on the boundary.
+    const Equilibria e = equilibria(from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "(x^2 + y^2)/2"
+[[slider]]
+gammaT = ["x'", "y'"]
+mu = "0.3 + 0.2*tanh(x)"
+FN = 1
+)toml"),
+                                    {});
+    ASSERT_EQ(e.sets.size(), 1U);
+    const auto bound = [](double x) { return 0.3 + 0.2 * std::tanh(x); };
+    const std::vector<Span> axis = where_not_positive([&](double x) { return std::abs(x) - bound(x); }, -1.0, 1.0);
+    ASSERT_EQ(axis.size(), 1U);
+    double highest = 0.0;
+    for (double x = axis[0].from; x < axis[0].to; x += 1e-5)
+        highest = std::max(highest, std::sqrt(std::max(0.0, bound(x) * bound(x) - x * x)));
+    const double error = e.sets[0].tolerance + 1e-7;
+    EXPECT_NEAR(e.sets[0].lower(0), axis[0].from, error);
+    EXPECT_NEAR(e.sets[0].upper(0), axis[0].to, error);
+    EXPECT_NEAR(e.sets[0].upper(1), highest, error);
+    EXPECT_NEAR(e.sets[0].lower(1), -highest, error);
+}
+
+TEST(EquilibriumCompleteness, NothingIsHeldWhereANormalForceOrACoefficientIsNegative) {
+    const double end = 5.0 * (std::sqrt(1.04) - 1.0);  // x = 0.1 (1 - x^2)
+    expect_intervals(held_by("0.1", "1 - x^2"), {{-end, end}});
+    const Equilibria plane = equilibria(from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "(x^2 + y^2)/2"
+[[slider]]
+gammaT = ["x'", "y'"]
+mu = "0.3 + 0.2*x"
+FN = 1
+)toml"),
+                                        {});
+    ASSERT_EQ(plane.sets.size(), 1U);
+    EXPECT_NEAR(plane.sets[0].lower(0), -0.25, plane.sets[0].tolerance + 1e-7);
+    EXPECT_NEAR(plane.sets[0].upper(0), 0.375, plane.sets[0].tolerance + 1e-7);
+}
+
 // A well that fades away: friction holds near its middle and far away, |U'(x)| <= mu F_N, on three intervals. The outer
 // ones have no end.
 TEST(EquilibriumCompleteness, SetsFarAwayDoNotReachAcrossAWell) {

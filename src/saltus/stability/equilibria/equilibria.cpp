@@ -286,7 +286,8 @@ bool cut_where_excluded(const EquilibriumBoxes& boxes, const BoxCover& cover, Eq
     set.upper(0) = std::min(set.upper(0), hi);
     set.unbounded = !std::isfinite(set.lower(0)) || !std::isfinite(set.upper(0));
     set.exact = false;
-    set.stability.reset();  // rounding errors say nothing about it
+    set.tolerance = std::max(set.tolerance, extent_error);  // the new end is that of a cell
+    set.stability.reset();                                  // rounding errors say nothing about it
     const auto outside = [&](const Vector& q) { return q(0) < set.lower(0) || q(0) > set.upper(0); };
     std::erase_if(set.samples, outside);
     std::erase_if(set.boundary, outside);
@@ -323,20 +324,23 @@ void warn_of_parts(const EquilibriumBoxes& boxes, const BoxCover& cover, const E
                            " (in 1 + |q|) that are not decided, and may be sets of their own");
 }
 
-/// Says so if a set ends where a formula overflows: F_N = exp(x) ends the set of a slider at x = 709.78.
+/// Says so if a set ends where forces overflow, or their squares: F_N = exp(x) ends the set of a slider at x = 355.
 void warn_of_overflow(RestingModel& model, const EquilibriumSet& set, Equilibria& out) {
     constexpr double beyond = 1e-6;  // of the way from the representative to the end
     for (const Vector& end : set.boundary) {
         const Vector outside = end + beyond * (end - set.representative);
         model.move_to(outside);
         const Statics s = model.statics(set.closed);
-        bool finite = s.h.allFinite() && s.W.allFinite();
-        for (const RestingElement& e : s.elements) finite = finite && std::isfinite(e.load);
+        // Norms contain squares of forces.
+        bool finite = std::isfinite(s.h.squaredNorm()) && std::isfinite(s.W.squaredNorm());
+        for (const RestingElement& e : s.elements)
+            finite = finite && std::isfinite(e.load * e.load) && std::isfinite(e.body.mu * e.body.mu);
         if (finite) continue;
         std::string at;
         for (Index i = 0; i < end.size(); ++i)
             at += (i > 0 ? ", " : "") + out.coordinates[static_cast<std::size_t>(i)] + fmt::format(" = {:.6g}", end(i));
-        out.warnings.push_back("a set ends at " + at + " because a formula overflows there; it may go on");
+        out.warnings.push_back("a set ends at " + at +
+                               " because a formula, or the square of a force, overflows there; it may go on");
     }
 }
 

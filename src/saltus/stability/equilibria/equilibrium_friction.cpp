@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/stability/equilibria/equilibrium_friction.hpp"
 
+#include <algorithm>
+
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/sets/contensou.hpp"
 #include "saltus/sets/ellipse.hpp"
@@ -24,7 +26,8 @@ double furthest_of_segment(double bound, double d) { return d < 0.0 ? -bound : b
 }  // namespace
 
 FrictionBody friction_body(const model::Friction& f, std::span<const double> coefficients) {
-    const auto value = [&](model::Coefficient c) { return integrate::coefficient(coefficients, c); };
+    // A model is not admissible where a coefficient is negative; there is no friction there.
+    const auto value = [&](model::Coefficient c) { return std::max(0.0, integrate::coefficient(coefficients, c)); };
     FrictionBody body;
     if (f.dimension == 0) return body;
     body.mu = body.mu_second = value(f.mu[0]);

@@ -27,6 +27,8 @@ struct FrictionBody {
     double drilling = 0.0;             ///< largest drilling moment under the load 1, a length
     double rolling = 0.0;              ///< largest rolling moment under the load 1, a length
 
+    bool operator==(const FrictionBody&) const = default;
+
     /// The body is C = {0}: the element has no friction.
     bool empty() const { return shape == Shape::none; }
     /// C has finitely many corners, so that a linear program describes it exactly.

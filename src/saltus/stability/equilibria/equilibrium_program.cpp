@@ -61,10 +61,15 @@ public:
             if ((*p.elements)[k].kind == ElementKind::slider) load_row_[k] = sliders++;
         sliders_ = sliders;
         size_of_forces();
-        if (corners_.of_element.size() != count) corners_.of_element.assign(count, {});
+        if (corners_.of_element.size() != count) {
+            corners_.of_element.assign(count, {});
+            corners_.bodies.assign(count, {});
+        }
         for (std::size_t k = 0; k < count; ++k) {
             std::vector<Vector>& list = corners_.of_element[k];
-            if (list.empty()) list = (*p.elements)[k].body.corners();
+            const FrictionBody& body = (*p.elements)[k].body;
+            if (list.empty() || corners_.bodies[k] != body) list = body.corners();
+            corners_.bodies[k] = body;
             add_element(k);
         }
     }

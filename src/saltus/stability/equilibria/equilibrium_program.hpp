@@ -56,9 +56,11 @@ struct ForceSolution {
 };
 
 /// Corners of curved bodies that earlier programs of the same elements added. They make the next program start near
-/// its solution; they never change what it converges to.
+/// its solution; they never change what it converges to. Corners belong to one body: if the friction coefficients of an
+/// element have changed since, because they depend on the position, then its corners are made anew.
 struct ForceCorners {
     std::vector<std::vector<Vector>> of_element;
+    std::vector<FrictionBody> bodies;  ///< to which the corners belong
 };
 
 /// Solves the program. If `corners` is given, it is used and extended.

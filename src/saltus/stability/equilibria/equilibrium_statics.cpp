@@ -249,6 +249,21 @@ Matrix RestingModel::load_slopes(const Statics& s) {
     return slopes;
 }
 
+Matrix RestingModel::friction_slopes(const Statics& s) {
+    SALTUS_EXPECT(has_derivatives());
+    Matrix slopes = Matrix::Zero(static_cast<Eigen::Index>(s.columns.size()), n_);
+    if (model_.layout().coefficients_constant) return slopes;
+    for (const RestingElement& e : s.elements) {
+        if (e.body.empty() || e.slip < 0) continue;
+        const model::Friction& f = *friction_of(model_, elements_[ix(e.element)]);
+        for (int i = 0; i < e.body.dimension; ++i) {
+            const int c = f.mu[f.law == model::FrictionLaw::orthotropic ? ix(i) : 0];
+            if (const double mu = coefficient(c); mu > 0.0) slopes.row(e.slip + i) = coefficient_slope(c, 1) / mu;
+        }
+    }
+    return slopes;
+}
+
 Statics without_friction(RestingModel& model, const Statics& s) {
     Statics out;
     out.h = s.h;

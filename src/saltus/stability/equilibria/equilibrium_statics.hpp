@@ -106,6 +106,9 @@ public:
     bool has_derivatives();
     /// ∂F_N/∂q of the sliders, one row for each element of the statics, zero for elements that are no sliders.
     Matrix load_slopes(const Statics& statics);
+    /// ∂ln μ/∂q of the friction that bounds each force of the statics, one row for each column of W; 0 for other forces
+    /// and where μ = 0.
+    Matrix friction_slopes(const Statics& statics);
 
 private:
     /// ∂(h + Wλ) by the n variables from column `first` of [t, q, u, p] on, without the change of slider loads.

@@ -140,6 +140,7 @@ private:
     /// All of Linear except J and gap_slopes.
     Linear evaluate(const Vector& q);
     double violation(const Linear& l, const Vector& lambda) const;
+    Matrix follow_friction(Linear& l, const Vector& lambda);
     ForceProgram settle_program(const Linear& l, const std::vector<int>& sign, double radius);
     bool settle_signed(RestPoint& p, const Vector& cost, const SettleOptions& options);
 

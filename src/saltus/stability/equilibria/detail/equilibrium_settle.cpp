@@ -75,6 +75,19 @@ ForceProgram RestingManifold::settle_program(const Linear& l, const std::vector<
     return program;
 }
 
+/// Friction coefficients may depend on the position. The program has those of q: its friction forces are λ̂ ∈ λ_N μ(q)
+/// C. At q + δ the forces λ_i = λ̂_i (1 + s_i·δ) with s_i = ∂ln μ_i/∂q obey the laws to first order. Their change λ_i
+/// s_i·δ is added to J. Returns the rows s_i.
+Matrix RestingManifold::follow_friction(Linear& l, const Vector& lambda) {
+    const Matrix slopes = model_.friction_slopes(l.statics);
+    if (slopes.isZero(0.0)) return slopes;
+    const Statics& s = l.statics;
+    const double size = s.size > 0.0 ? s.size : 1.0;
+    l.J.topRows(s.h.size()) +=
+        s.scale.cwiseInverse().asDiagonal() * (s.W * lambda.asDiagonal() * slopes) * l.unit_q.asDiagonal() / size;
+    return slopes;
+}
+
 /// Sequential linear programming with a trust region, for one choice of signs. Around (q, λ_k), with δ in a box,
 ///     F ≈ F(q, λ) + ∂F(q, λ_k)/∂q δ
 /// is linear in the new λ and in δ. The merit function is cost·q + weight · violation (exact l₁ penalty). A step is
@@ -92,7 +105,8 @@ bool RestingManifold::settle_signed(RestPoint& p, const Vector& cost, const Sett
     double broken = violation(here, p.lambda);
     bool forces_lawful = false;  // the start forces need not obey the laws; those of a program do
     for (int round = 0; round < options.max_steps && !(interrupted && interrupted()); ++round) {
-        const Linear l = linearise(p.q, p.lambda, GapSlopes::compute);
+        Linear l = linearise(p.q, p.lambda, GapSlopes::compute);
+        const Matrix friction = follow_friction(l, p.lambda);
         const ForceProgram program = settle_program(l, p.sign, radius);
         const Index width = program.A.cols(), rest = 2 * n;
         ForceCost c;
@@ -108,11 +122,14 @@ bool RestingManifold::settle_signed(RestPoint& p, const Vector& cost, const Sett
         RestPoint next = p;
         const Vector delta = step.x.head(n) - step.x.segment(n, n);
         next.q = p.q + delta.cwiseProduct(l.unit_q);
-        next.lambda = step.lambda;
+        next.lambda = step.lambda + step.lambda.cwiseProduct(friction * (next.q - p.q));
         const Linear there = evaluate(next.q);
         const double left = step.x.tail(width - rest).sum();
         const bool same_forces = there.B.cols() == l.B.cols() && there.statics.elements.size() == p.sign.size();
-        const double next_broken = same_forces ? violation(there, next.lambda) : infinity;
+        double next_broken = same_forces ? violation(there, next.lambda) : infinity;
+        // The program knows coefficients and loads to first order: at next.q the forces may break the laws.
+        if (same_forces && !model_.model().layout().coefficients_constant)
+            next_broken += examine(there.statics, next.lambda).law;
         const double predicted = (value(p.q) - value(next.q)) + weight * (broken - left);
         const double actual = (value(p.q) - value(next.q)) + weight * (broken - next_broken);
         const double length = delta.cwiseAbs().maxCoeff();

@@ -95,5 +95,18 @@ TEST(CertifyNonlinearDamping, AVelocityWithoutLossIsNotOverlooked) {
     EXPECT_NE(pair("f = { x = \"-x'^3\" }").outcome, Outcome::attractive);
 }
 
+// Friction with a negative coefficient, or under a negative normal force, supplies energy. With the damping 0.05 and
+// F_N = 1 - x^2 the start x' = 8 (V = 32) runs away. F_N >= 0 holds for V < 1/2, and 0.1 + 0.1 x >= 0 as well.
+TEST(CertifyFriction, LevelSetsExcludePositionsAtWhichFrictionWouldSupplyEnergy) {
+    for (const auto& [mu, FN] : {std::pair{"0.1", "1 - x^2"}, {"0.1 + 0.1*x", "1"}}) {
+        const Certificate c = oscillator(std::string("R = \"0.05*x'^2\"\n[[slider]]\ngammaT = \"x'\"\nmu = \"") + mu +
+                                         "\"\nFN = \"" + FN + "\"");
+        EXPECT_EQ(c.outcome, Outcome::attractive) << story(c);
+        EXPECT_LE(c.rho, 0.5 + 1e-9) << story(c);
+        EXPECT_GT(c.rho, 0.4) << story(c);
+    }
+    expect_global(oscillator("R = \"0.05*x'^2\"\n[[slider]]\ngammaT = \"x'\"\nmu = 0.1\nFN = \"2 + sin(x)\""));
+}
+
 }  // namespace
 }  // namespace saltus::stability::certify_damping_test

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/proof/laws.hpp"
 
+#include <algorithm>
+
 namespace saltus::proof {
 
 namespace {
@@ -29,11 +31,16 @@ Interval coefficient(const IntervalVector& coefficients, model::Coefficient c) {
 ///     Contensou       a disk of radius μ λ_N for sliding, and a drilling moment of at most (2/3) r μ λ_N: that of a
 ///                     disk of radius r with uniform pressure that drills without sliding
 ///     rolling         a disk for sliding, r₁ μ λ_N for drilling, a disk of radius r₂ μ λ_N for rolling
+/// There is no friction where a coefficient or a load is negative; a model is not admissible there.
 Friction friction_of(const model::Friction& f, const IntervalMatrix& rows, const IntervalVector& coefficients,
                      const Interval& load) {
     Friction body;
     if (f.dimension == 0 || without_friction(f, coefficients)) return body;
-    const Interval mu = coefficient(coefficients, f.mu[0]) * load;
+    const auto not_negative = [](const Interval& x) { return Interval(std::max(0.0, x.lo), std::max(0.0, x.hi)); };
+    const auto bound = [&](model::Coefficient c) {
+        return not_negative(coefficient(coefficients, c)) * not_negative(load);
+    };
+    const Interval mu = bound(f.mu[0]);
     const auto group = [&](std::initializer_list<std::pair<int, Interval>> parts) {
         std::vector<IntervalVector> vectors;
         for (const auto& [k, factor] : parts) vectors.push_back(scaled_row(rows, f.first_row + k, factor));
@@ -47,7 +54,7 @@ Friction friction_of(const model::Friction& f, const IntervalMatrix& rows, const
             else
                 group({{0, mu}, {1, mu}});
             break;
-        case model::FrictionLaw::orthotropic: group({{0, mu}, {1, coefficient(coefficients, f.mu[1]) * load}}); break;
+        case model::FrictionLaw::orthotropic: group({{0, mu}, {1, bound(f.mu[1])}}); break;
         case model::FrictionLaw::contensou:
             group({{0, mu}, {1, mu}});
             group({{2, mu * coefficient(coefficients, f.radius[0]) * Interval(2.0) / Interval(3.0)}});

@@ -89,10 +89,19 @@ public:
 
     unsigned all() const { return (1U << elements_.size()) - 1U; }
 
-    /// Proves the condition on one box. BoxTest::failed_item is the set K that fails.
+    /// BoxTest::failed_item if a coefficient of friction or a normal force of a slider may be negative.
+    static constexpr int negative_friction = 1 << (max_frictional_elements + 1);
+
+    /// Proves the condition on one box. BoxTest::failed_item is the set K that fails, or negative_friction.
     BoxTest test(const Box& q) const {
         BoxTest t;
         t.undecided = q;
+        if (!friction_takes_energy(q)) {
+            t.failed_item = negative_friction;
+            t.side = decisive_side(q, scope_.equilibrium.scale,
+                                   [&](const Box& b) { return spread_of(coefficients_over(b)); });
+            return t;
+        }
         t.proved = true;
         for (unsigned K = 0; K <= all() && t.proved; ++K) {
             const IntervalMatrix S = rows(q, K);
@@ -121,6 +130,23 @@ public:
     }
 
 private:
+    /// Friction with a negative coefficient or under a negative normal force would supply energy.
+    bool friction_takes_energy(const Box& q) const {
+        const IntervalVector coefficients = coefficients_over(q);
+        const auto not_negative = [&](const model::Friction& f) {
+            return f.dimension == 0 ||
+                   (coefficient(coefficients, f.mu[0]).lo >= 0.0 &&
+                    (f.mu[1] == model::no_coefficient || coefficient(coefficients, f.mu[1]).lo >= 0.0));
+        };
+        for (const model::Slider& s : scope_.model().sliders)
+            if (!not_negative(s.friction) || !(coefficient(coefficients, s.normal_force).lo >= 0.0)) return false;
+        for (const model::Constraint& c : scope_.model().constraints)
+            if (!not_negative(c.friction)) return false;
+        for (const int r : scope_.set.may_close(q))
+            if (!not_negative(contact(r).friction)) return false;
+        return true;
+    }
+
     /// Damping that is not linear in u takes energy from every u ≠ 0 with S u = 0.
     bool damped(const Box& q, const IntervalMatrix& S) const {
         if (e_.linear_damping) return false;
@@ -338,6 +364,11 @@ Condition condition_5_dissipated_velocities(const ConditionScope& scope, const s
         return c;
     }
     const std::vector<double> at = centre(proof.box);
+    if (proof.failed_item == UndissipatedVelocities::negative_friction) {
+        c.evidence = "a coefficient of friction, or a normal force FN of a slider, may be negative near " +
+                     position_text(scope.model(), vector_of(at)) + "; friction would supply energy there";
+        return c;
+    }
     c.evidence = "it is not proved that every velocity dissipates near " + position_text(scope.model(), vector_of(at));
     if (scope.probing) return c;
     if (const Vector u = velocities.undissipated_velocity(vector_of(at)); u.size() > 0) judge_velocity(scope, at, u, c);

@@ -285,6 +285,30 @@ TEST(EventRun, RecordsOnlyWhenItIsAskedTo) {
     EXPECT_EQ(with.motion.end.u, run_event_driven(m, {}, options).motion.end.u);
 }
 
+// mu = 0.1 + 0.1 x is negative for x < -1, and F_N = 1 - x^2 for |x| > 1. An oscillator that starts at x = 2, or with
+// x' = 2, gets there.
+TEST(EventRun, FailsWhereFrictionWouldSupplyEnergy) {
+    struct Case {
+        std::string slider, start, part;
+    };
+    for (const Case& c : {Case{"mu = \"0.1 + 0.1*x\"\nFN = 1", "q = { x = 2 }", "friction coefficient mu"},
+                          Case{"mu = 0.1\nFN = \"1 - x^2\"", "u = { x = 2 }", "normal force FN"}}) {
+        const model::Model m = model_of(
+            "[system]\nq = [\"x\"]\nT = \"x'^2/2\"\nU = \"x^2/2\"\n[[slider]]\nname = \"brake\"\n"
+            "gammaT = \"x'\"\n" +
+            c.slider + "\n[initial]\n" + c.start + "\n");
+        Options options;
+        options.t_end = 10.0;
+        for (const Method& method : {Method{EventDriven{}}, Method{Moreau{}}, Method{Penalty{}}}) {
+            const trajectory::Trajectory motion = simulate(m, method, options);
+            EXPECT_EQ(motion.status, trajectory::Status::failed) << c.slider;
+            EXPECT_NE(motion.reason.find(c.part), std::string::npos) << motion.reason;
+            EXPECT_NE(motion.reason.find("'brake'"), std::string::npos) << motion.reason;
+            EXPECT_LT(motion.end.t, 6.0) << c.slider;
+        }
+    }
+}
+
 }  // namespace
 
 }  // namespace saltus::integrate::event_run_test

@@ -119,9 +119,9 @@ void Dynamics::update_parts() {
         const model::Friction* const f = friction_of(model_, e.rows);
         for (int k = 0; k < e.parts; ++k) {
             FrictionPart& part = layout_.parts[ix(e.first_part + k)];
-            part.mu = coefficient(coefficients_, part.axes[0]);
+            part.mu = std::max(0.0, coefficient(coefficients_, part.axes[0]));
             const bool ellipse = part.shape == FrictionPart::Shape::ellipse;
-            part.mu_second = ellipse ? coefficient(coefficients_, part.axes[1]) : 0.0;
+            part.mu_second = ellipse ? std::max(0.0, coefficient(coefficients_, part.axes[1])) : 0.0;
             if (f->law == model::FrictionLaw::contensou) part.radius = coefficient(coefficients_, f->radius[0]);
             if (f->law == model::FrictionLaw::rolling && k > 0)
                 part.mu *= coefficient(coefficients_, f->radius[ix(k - 1)]);
@@ -476,7 +476,7 @@ bool Dynamics::evaluate(double t, const double* x) {
         const ElementLayout& e = layout_.elements[i];
         if (!mode_.elements[i].active) continue;
         if (e.rows.kind == ElementKind::slider) {
-            load_[i] = coefficient(coefficients_, model_.sliders[ix(e.rows.index)].normal_force);
+            load_[i] = std::max(0.0, coefficient(coefficients_, model_.sliders[ix(e.rows.index)].normal_force));
             slip(e, load_[i]);
         } else if (compliant_ && e.rows.kind == ElementKind::contact) {
             load_[i] = penalty_force(static_cast<int>(i), mode_.elements[i]);

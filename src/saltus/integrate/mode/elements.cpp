@@ -63,8 +63,8 @@ std::string ambiguous_forces_text(const std::vector<int>& numbers, const std::ve
 }
 
 void set_sliding(solvers::Law& law, const model::Friction& f, std::span<const double> coefficients) {
-    law.mu = coefficient(coefficients, f.mu[0]);
-    if (f.law == model::FrictionLaw::orthotropic) law.mu_second = coefficient(coefficients, f.mu[1]);
+    law.mu = std::max(0.0, coefficient(coefficients, f.mu[0]));
+    if (f.law == model::FrictionLaw::orthotropic) law.mu_second = std::max(0.0, coefficient(coefficients, f.mu[1]));
 }
 
 solvers::Law contact_law(const model::Contact& contact, std::span<const double> coefficients) {

@@ -102,7 +102,8 @@ void HoldProblem::collect(const Dynamics& d, const SystemMode& mode, const std::
                 break;
             case ElementKind::constraint: put_normal(LawKind::bilateral); break;
             case ElementKind::slider:
-                under_load(element, coefficient(d.coefficients(), d.model().sliders[ix(rows.index)].normal_force));
+                under_load(element, std::max(0.0, coefficient(d.coefficients(),
+                                                              d.model().sliders[ix(rows.index)].normal_force)));
                 break;
             case ElementKind::clutch:
                 if (closed[i] != 0) put_normal(LawKind::unilateral);

@@ -503,6 +503,24 @@ void LaneStepper::remember(std::size_t lane, Memory& m) const {
     }
 }
 
+namespace lanes {
+
+/// Loses lanes in which a friction coefficient or a normal force of a slider is negative beyond rounding, see
+/// detail/negative_friction.hpp. Contacts count if they are closed.
+void lose_inadmissible(Work& w) {
+    constexpr double negligible_friction = 1e-12;
+    for (const Block& block : w.blocks) {
+        if (block.slips == 0) continue;
+        for (std::size_t lane = 0; lane < LaneStepper::width; ++lane) {
+            if (block.contact >= 0 && w.open[ix(block.contact)].v[lane] != 0) continue;
+            const double least = std::min({(*block.mu)[lane], (*block.mu_second)[lane], (*block.force)[lane]});
+            if (least < -negligible_friction) w.lost.v[lane] = -1;
+        }
+    }
+}
+
+}  // namespace lanes
+
 void LaneStepper::step(const expr::Lanes& t) {
     static const lanes::Kernel kernel = lanes::kernel();
     Work& w = *work_;
@@ -510,7 +528,9 @@ void LaneStepper::step(const expr::Lanes& t) {
     kernel.before(w, w.tape.variables(std::span<expr::Lanes>(w.scratch)).data());
     w.tape.evaluate_in_place(std::span<expr::Lanes>(w.scratch), std::span<expr::Lanes>(w.varying));
     kernel.solve(w);
+    if (!w.layout.coefficients_constant) lanes::lose_inadmissible(w);
     for (std::size_t lane = 0; lane < width; ++lane) {
+        if (w.lost.v[lane] != 0) continue;
         bool impact_failed = false;
         if (w.general && w.row_count > 0 && !lanes::solve_general(w, lane, impact_failed)) w.unsolved.v[lane] = -1;
         if (w.unsolved.v[lane] != 0 && (impact_failed || !lanes::solve_alone(w, lane))) w.lost.v[lane] = -1;

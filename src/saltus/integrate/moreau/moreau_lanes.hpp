@@ -61,7 +61,8 @@ public:
     double t(std::size_t lane) const;
     double q(int coordinate, std::size_t lane) const;
     double u(int coordinate, std::size_t lane) const;
-    /// Whether a step of the lane failed since `load`: its contact problem was not solved, or its state is not finite.
+    /// Whether a step of the lane failed since `load`: its contact problem was not solved, its friction was
+    /// inadmissible, or its state is not finite.
     bool lost(std::size_t lane) const;
     /// T and U of all lanes at their present states.
     void energies(expr::Lanes& kinetic, expr::Lanes& potential);

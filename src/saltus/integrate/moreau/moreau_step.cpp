@@ -7,6 +7,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/text.hpp"
+#include "saltus/integrate/detail/negative_friction.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
 
@@ -430,7 +431,7 @@ void Stepper::collect_rows(const Point& to, double h) {
         Law law = plain_law(LawKind::slider);
         set_sliding(law, s.friction, coefficients_);
         law.mu = friction_mu(s.friction, law.mu);
-        law.bound = h * coefficient(coefficients_, s.normal_force);
+        law.bound = h * std::max(0.0, coefficient(coefficients_, s.normal_force));
         if (law.mu_second < 0.0) law.bound *= law.mu;
         add_friction(s.friction, law);
     }
@@ -543,6 +544,13 @@ bool Stepper::all_by_newton(const Point& to) const {
 /// Solves for the impulses and applies them. u⁺ = u + Δt M⁻¹h + M⁻¹WΛ. Impacts of other laws than Newton's come first.
 bool Stepper::solve_impulses(const Point& from, double t_m, Point& to) {
     update_coefficients(t_m, from.u);
+    if (!layout_.coefficients_constant) {
+        double forces = 0.0;
+        for (const double h : terms_.h) forces = std::max(forces, std::abs(h));
+        const std::string why =
+            negative_friction(model_, coefficients_, forces, [&](std::size_t i) { return to.touch[i] != Touch::open; });
+        if (!why.empty()) return fail(why, t_m);
+    }
     collect_rows(to, to.h);
     assemble();
     free_velocities(from, to);

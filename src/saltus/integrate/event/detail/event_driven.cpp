@@ -168,6 +168,7 @@ void EventRun::follow_to_end() {
     bool finished = false;
     while (!ended_ && !finished && t_ < options_.t_end) {
         const ArcEnd end = arc();
+        if (!ended_ && !friction_is_admissible(t_, x_.data())) break;
         note_before_changes();
         switch (end) {
             case ArcEnd::events:
@@ -583,7 +584,7 @@ bool EventRun::accept_step(double t, std::span<const double> x) {
     measure_dense(t_);
     largest_acceleration_ = std::max(largest_acceleration_, d_.acceleration_scale());
     if (has_few_rows()) note_other_motion(t_, x_.data());
-    return reactions_are_admissible(t_, x_.data());
+    return friction_is_admissible(t_, x_.data()) && reactions_are_admissible(t_, x_.data());
 }
 
 /// Whether all reactions lie in the sets of their laws. If not, then the mode is not valid although no event has ended

@@ -212,6 +212,7 @@ private:
     void stop_at_release();
     bool accept_series_step(double h, double t);
     double measure_series(double h);
+    bool friction_is_admissible(double t, const double* x);
     model::Energy measure_balance();
     void keep_series(double until);
     void keep_reactions(double until);

@@ -13,6 +13,7 @@
 #include "saltus/base/text.hpp"
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/detail/missing_restitution.hpp"
+#include "saltus/integrate/detail/negative_friction.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/detail/law_conversion.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
@@ -494,6 +495,19 @@ void EventRun::judge_left_out() {
     out_.reason = text + "; " + remedy;
     out_.inaccuracy = {left_out_->since, "the velocity of " + left_out_->names, left_out_->speed, left_out_->explained,
                        remedy};
+}
+
+/// Whether no friction coefficient or normal force of a slider is negative at a state; otherwise the run has failed.
+bool EventRun::friction_is_admissible(double t, const double* x) {
+    if (model_.layout().coefficients_constant) return true;
+    d_.evaluate_terms(t, x);
+    double forces = 0.0;
+    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    const std::string why = negative_friction(model_, d_.coefficients(), forces,
+                                              [&](std::size_t i) { return d_.mode().elements[i].active; });
+    if (why.empty()) return true;
+    fail(why + " at t = " + number_text(t));
+    return false;
 }
 
 namespace {

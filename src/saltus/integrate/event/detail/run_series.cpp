@@ -478,6 +478,8 @@ bool EventRun::accept_series_step(double h, double t) {
     next_step_ = ode::automatic_step;
     measure_balance();
     keep_series(t_);
+    if (!friction_is_admissible(measured_at, state_inside_.data()) || !friction_is_admissible(t_, x_.data()))
+        return false;
     // Series find every zero of a force, so that the first step of an arc shows whether the mode is valid. A force may
     // jump at the end of the step: a time inside the step is examined.
     return series_.t() != arc_began_ || reactions_are_admissible(measured_at, state_inside_.data());

@@ -187,6 +187,33 @@ TEST(Compatibility, SlackIsTheRelativeVelocityAfter) {
     EXPECT_EQ(audit(c).sentence, "not consistent: u+ goes into lift with the velocity -0.25");
 }
 
+TEST(Compatibility, LeastVelocityDoesNotDependOnTheLengthsOfTheOtherDirections) {
+    // γ = x' and 3 y'. Relative to their lengths the first velocity is the larger one.
+    FrictionlessCollision c;
+    c.M = matrix_of({{1, 0}, {0, 1}});
+    c.directions = matrix_of({{1, 0}, {0, 3}});
+    c.u_minus = vector_of({-1, -1});
+    c.u_plus = vector_of({1.5, 1});
+    EXPECT_EQ(audit(c).kinematic.least(), 0);
+    c.u_plus = vector_of({-1.5, -1});
+    EXPECT_EQ(audit(c).kinematic.least(), 1);
+    EXPECT_EQ(audit(c).sentence.substr(0, 62), "not consistent: u+ goes into contact 2 with the velocity -3, a");
+}
+
+TEST(Compatibility, WorkWithoutAnUpperBoundIsSaidToHaveNone) {
+    // Two contacts close upon each other: their impulses may grow together, and supply energy without end.
+    FrictionlessCollision c;
+    c.M = matrix_of({{1}});
+    c.directions = matrix_of({{1, -1}});
+    c.chi = vector_of({1, 1});
+    c.u_minus = vector_of({-2});
+    c.u_plus = vector_of({1});
+    const Audit a = audit(c);
+    ASSERT_TRUE(std::isinf(a.greatest.work));
+    EXPECT_NE(a.sentence.find("without an upper bound"), std::string::npos) << a.sentence;
+    EXPECT_EQ(a.sentence.find("inf"), std::string::npos) << a.sentence;
+}
+
 TEST(Compatibility, DistanceFromTheImpulsesIsMeasuredInTheKineticMetric) {
     Random random(8);
     for (int k = 0; k < 300; ++k) {

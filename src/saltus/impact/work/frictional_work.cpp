@@ -116,9 +116,11 @@ std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, 
                  greatest = printed_work(a.greatest.work, a.energy_minus + a.energy_plus);
     const double size = std::abs(least) + std::abs(greatest);
     const bool unique = std::abs(greatest - least) <= cone_program_accuracy * size || size == 0.0;
+    const std::string_view what = "the contact work, friction included,";
     const std::string interval =
-        unique ? fmt::format("the contact work, friction included, is {:.6g}", least)
-               : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}", least, greatest);
+        std::isinf(size) ? work_without_bound(what, least, greatest)
+        : unique         ? fmt::format("the contact work, friction included, is {:.6g}", least)
+                 : fmt::format("the contact work, friction included, is between {:.6g} and {:.6g}", least, greatest);
     switch (a.verdict) {
         case Verdict::dissipates: return fmt::format("consistent: {}, no more than {:.6g}", interval, alpha);
         case Verdict::may_dissipate:
@@ -128,10 +130,10 @@ std::string sentence_of(const FrictionalCollision& c, const FrictionalAudit& a, 
         case Verdict::into_obstacle: {
             std::string name;
             each_block(c, [&](std::size_t k, Index row) {
-                if (row <= a.kinematic.worst && a.kinematic.worst < row + c.sizes[k]) name = name_of(c, k);
+                if (row <= a.kinematic.least() && a.kinematic.least() < row + c.sizes[k]) name = name_of(c, k);
             });
             return fmt::format("not consistent: u+ goes into {} with the velocity {:.6g}", name,
-                               a.kinematic.slack(a.kinematic.worst));
+                               a.kinematic.slack(a.kinematic.least()));
         }
         case Verdict::not_by_contacts:
             return fmt::format(

@@ -82,6 +82,15 @@ struct Audit {
         Vector slack;     ///< γ⁺, one per column; −|γ⁺| for bilateral columns
         int worst = -1;   ///< column of the smallest relative slack; −1 without columns
         Vector relative;  ///< slack divided by the sum of the absolute terms of γ
+
+        /// Column of the smallest slack; −1 without columns. The lengths of the directions decide whether it is
+        /// `worst`.
+        int least() const {
+            if (worst < 0) return -1;
+            Eigen::Index column = 0;
+            slack.minCoeff(&column);
+            return static_cast<int>(column);
+        }
     } kinematic;
     /// Kinetic admissibility: u⁺ ∈ z⁻ − T^⊥. If it does not hold, then no contact impulses lead to u⁺. There is no
     /// contact work then, and the ball test may be passed by chance (docs/papers.md, "Inadmissible velocities").

@@ -238,7 +238,7 @@ std::vector<ModelBlock> make_blocks() {
          "[[obstacle]]",
          {{"name", "text", "its contacts are called `name.p0`, `name.p1`, …", required},
           {"normal", "`[x, y, z]`", "points into the free side", required},
-          {"offset", "expression", "normal·x ≥ offset; of t", required},
+          {"offset", "expression", "n·x ≥ offset with the unit vector n = normal/|normal|; of t", required},
           mu,
           eN,
           eT,

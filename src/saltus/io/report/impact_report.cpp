@@ -135,16 +135,16 @@ std::string contact_table(const ImpactReport& r) {
 std::string compatibility(const ImpactReport& r) {
     const CollisionStudy& s = r.study;
     std::string text;
-    if (s.kinematic.worst < 0) {
+    const int least = s.kinematic.least();
+    if (least < 0) {
         text += line("kinematic", "holds: no contact is closed");
     } else {
         std::string name;
         each_block(r.at.collision, [&](std::size_t k, Index row) {
-            if (row <= s.kinematic.worst && s.kinematic.worst < row + r.at.collision.sizes[k])
-                name = name_of(r.at.collision, k);
+            if (row <= least && least < row + r.at.collision.sizes[k]) name = name_of(r.at.collision, k);
         });
         text += line("kinematic", fmt::format("{}: least gamma+ {:.6g} ({})", s.kinematic.holds ? "holds" : "fails",
-                                              cleaned(r, s.kinematic.slack(s.kinematic.worst)), name));
+                                              cleaned(r, s.kinematic.slack(least)), name));
     }
     text += line("kinetic", fmt::format("{}: u+ is {:.3g} from the velocities that contact impulses reach, jump {:.6g}",
                                         s.kinetic.holds ? "holds" : "fails", s.kinetic.distance, s.kinetic.impulse));

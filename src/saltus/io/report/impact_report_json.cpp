@@ -294,7 +294,8 @@ std::string impact_json(const ImpactReport& r) {
         for (const int b : remark.contacts) contacts.push_back(name_of(c, static_cast<std::size_t>(b)));
         remarks.push_back({{"kind", to_text(remark.kind)}, {"text", remark.text}, {"contacts", std::move(contacts)}});
     }
-    const double slack = s.kinematic.worst < 0 ? INFINITY : s.kinematic.slack(s.kinematic.worst);
+    const int least = s.kinematic.least();
+    const double slack = least < 0 ? INFINITY : s.kinematic.slack(least);
     Json j{
         {"model", r.model},
         {"t", r.at.t},

@@ -232,11 +232,18 @@ std::string unbounded_sentence(const FrictionlessCollision& c, const Vector& ray
                      " move apart, so the work that they do grows without bound with their impulses";
 }
 
+std::string work_without_bound(std::string_view what, double least, double greatest) {
+    if (std::isfinite(least)) return fmt::format("{} is at least {:.6g}, without an upper bound", what, least);
+    if (std::isfinite(greatest)) return fmt::format("{} is at most {:.6g}, without a lower bound", what, greatest);
+    return fmt::format("{} has no bounds", what);
+}
+
 std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double alpha) {
     const auto interval = [&] {
         const double least = printed_work(a.least.work, a.energy_minus + a.energy_plus),
                      greatest = printed_work(a.greatest.work, a.energy_minus + a.energy_plus);
         const double size = std::abs(least) + std::abs(greatest);
+        if (std::isinf(size)) return work_without_bound("the contact work", least, greatest);
         return std::abs(greatest - least) <= equal_works * size || size == 0.0
                    ? fmt::format("the contact work is {:.6g}", least)
                    : fmt::format("the contact work is between {:.6g} and {:.6g}", least, greatest);
@@ -253,7 +260,7 @@ std::string sentence_of(const FrictionlessCollision& c, const Audit& a, double a
                                alpha, energy_sentence(a, a.least));
         case Verdict::into_obstacle:
             return fmt::format("not consistent: u+ goes into {} with the velocity {:.6g}{}",
-                               name_of(c, a.kinematic.worst), a.kinematic.slack(a.kinematic.worst),
+                               name_of(c, a.kinematic.least()), a.kinematic.slack(a.kinematic.least()),
                                a.kinetic.holds ? "" : ", and no contact impulses lead to it");
         case Verdict::not_by_contacts:
             return fmt::format(

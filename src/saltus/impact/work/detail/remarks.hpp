@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "saltus/impact/kinetic_frame.hpp"
 #include "saltus/impact/work/work.hpp"
@@ -16,6 +18,9 @@ inline double printed_work(double work, double energies) {
     constexpr double rounding = 1e-13;
     return std::abs(work) <= rounding * energies ? 0.0 : work;
 }
+
+/// The interval of a work one end of which is infinite, in words.
+std::string work_without_bound(std::string_view what, double least, double greatest);
 
 /// The verdict in words, with its numbers.
 std::string sentence_of(const FrictionlessCollision& collision, const Audit& audit, double alpha);

@@ -35,6 +35,12 @@ Expression landscape(Random& random, const Expression& x) {
     }
 }
 
+/// A friction coefficient that depends on the position and is positive everywhere.
+Expression rough_places(Random& random, const Expression& x) {
+    return Expression(random.number(0.1, 0.6)) *
+           (Expression(1.2) + sine(Expression(random.number(0.5, 5.0)) * x + random.number(-2, 2)));
+}
+
 /// One coordinate, many wells, with walls and with friction by chance.
 Model line(Random& random) {
     Model model = point_masses(1, random.number(0.5, 2.0));
@@ -42,6 +48,7 @@ Model line(Random& random) {
     if (random.chance(0.3)) model.potential.push_back(well(random, q(0)));
     if (random.chance(0.4)) {
         Slider slider{"s", {u(0)}, planar_friction(random), random.number(0.2, 3.0)};
+        if (random.chance(0.4)) slider.coefficient = rough_places(random, q(0));
         model.sliders = {slider};
     }
     if (random.chance(0.4)) {
@@ -63,7 +70,11 @@ Model surface(Random& random) {
         height = Expression(random.number(0.05, 0.5)) * power(power(q(0), 2) - random.number(0.3, 1.5), 2);
     if (random.chance(0.3)) height = height + Expression(random.number(0.05, 0.3)) * power(q(0), 2);
     Contact contact = floor_contact("floor", q(1) - height, random);
-    if (random.chance(0.8)) contact.friction = planar_friction(random), contact.slip = {u(0)};
+    if (random.chance(0.8)) {
+        contact.friction = planar_friction(random);
+        contact.slip = {u(0)};
+        if (random.chance(0.3)) contact.coefficient = rough_places(random, q(0));
+    }
     model.contacts = {contact};
     model.q0 = {0.0, 2.0};
     return model;

@@ -10,8 +10,8 @@ std::string negative_friction(const model::Mechanics& model, std::span<const dou
                               const std::function<bool(std::size_t)>& touches) {
     constexpr double negligible_friction = 1e-12;
     const auto text = [](const std::string& what, const std::string& owner, double value) {
-        return "friction would supply energy (write max(0, ...) if there is none then): " + what + " of '" + owner + "' is " +
-               number_text(value);
+        return "friction would supply energy (write max(0, ...) if there is none then): " + what + " of '" + owner +
+               "' is " + number_text(value);
     };
     const auto of = [&](const model::Friction& f, const std::string& owner) {
         if (f.dimension == 0) return std::string();

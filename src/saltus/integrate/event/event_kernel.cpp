@@ -420,6 +420,8 @@ private:
             line(element("mu", p) + " = " + first(mu_[ix(p)]) + ";");
             line(element("mu_static", p) + " = " + first(mu_static_[ix(p)]) + ";");
             line(element("load", p) + " = " + first(load_[ix(p)]) + ";");
+            // Friction would supply energy (detail/negative_friction.hpp): the CPU decides.
+            line("if (" + element("mu", p) + " < -1e-12 || " + element("load", p) + " < -1e-12) w->trouble = 6;");
         }
         for (int i = 0; i < equations_.contacts; ++i) {
             line(element("e_n", i) + " = " + first(e_n_[ix(i)]) + ";");

@@ -689,7 +689,21 @@ private:
         return "p." + std::string(array) + "[" + std::to_string(k) + "]";
     }
 
+    /// The motion is lost where a friction coefficient or a normal force of a slider is negative beyond rounding
+    /// (detail/negative_friction.hpp).
+    void lose_inadmissible() {
+        if (w_.model.layout().coefficients_constant) return;
+        for (int k = 0; k < rows(); ++k) {
+            const bool slides = kind(k) == Kind::slider || kind(k) == Kind::scaled_slider || friction(k);
+            if (!slides) continue;
+            std::string bad = value(block(k).mu) + " < -1e-12";
+            if (kind(k) == Kind::slider) bad += " || " + value(block(k).force) + " < -1e-12";
+            line("lost |= (" + present(k) + ") && (" + bad + ");");
+        }
+    }
+
     void solve_general() {
+        lose_inadmissible();
         line("SaltusRows p;");
         line("p.n = " + std::to_string(rows()) + ";");
         std::string poisson;
@@ -785,6 +799,7 @@ private:
     }
 
     void solve_all() {
+        lose_inadmissible();
         assemble_between();
         Problem p;
         for (int k = 0; k < rows(); ++k) {
@@ -827,6 +842,7 @@ private:
             row.b = p("b", i);
             row.before = p("L", i);
             line("const double " + row.mu + " = " + of_closed([&](int c) { return value(block(each * c).mu); }) + ";");
+            if (row.friction && !w_.model.layout().coefficients_constant) line("lost |= " + row.mu + " < -1e-12;");
             line("const double " + row.b + " = " + of_closed([&](int c) { return name_("b", each * c + i); }) + ";");
             line("const double " + row.before + " = " + of_closed([&](int c) { return name_("L", each * c + i); }) +
                  ";");

@@ -68,6 +68,23 @@ TEST(Accumulation, ImpactsInACycleOfTwoHaveALimit) {
     EXPECT_NEAR(limit->t, 1.3 / (1.0 - 0.6), 1e-7);
 }
 
+TEST(Accumulation, ImpactsThatKeepTheirSpeedWhileTheirIntervalsShrinkDoNotComeToRest) {
+    // Intervals shrink by 0.5. Speeds shrink as fast, which is a ball that falls back, or stay.
+    for (const double slowing : {0.5, 0.8, 1.0}) {
+        Accumulation a(1);
+        double t = 0.0, interval = 1.0, speed = 5.0;
+        std::optional<Accumulation::Limit> limit;
+        for (int k = 0; k < 200 && !limit; ++k) {
+            limit = a.impact(t, 0, speed, {1e-12});
+            t += interval;
+            interval *= 0.5;
+            speed *= slowing;
+        }
+        ASSERT_TRUE(limit) << slowing;
+        EXPECT_EQ(limit->slows_down, slowing == 0.5) << slowing;
+    }
+}
+
 TEST(Accumulation, EqualIntervalsHaveNoLimit) {
     Accumulation a(1);
     Bounces ball;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numbers>
+#include <random>
 
 #include "physics/motion.hpp"
 
@@ -568,6 +569,65 @@ u = { phi1 = -2.0, phi2 = 2.0 }
     ASSERT_EQ(impacts.size(), 1U) << story(motion);
     EXPECT_NEAR(normal_impulse(impacts[0], 0), 3.0, 1e-12);
     EXPECT_NEAR(impacts[0].work, -6.0, 1e-12);
+}
+
+// A slider in a plane on a belt that accelerates with cos t. The second coordinate w is the position of a body that is
+// carried by the first, which couples the accelerations. While the slider sticks, u = (0, sin t), and the forces
+// balance M u̇ = f + λ: λ = (−cos t − 5 sin 6t, cos t). It breaks loose where |λ| = 4.8.
+TEST(Friction, SlipInAPlaneThatBeginsOnCoupledBodiesKeepsItsDirection) {
+    const Model m = from_text(R"toml(
+[system]
+q = ["x", "w"]
+T = "x'^2/2 + (w' - x')^2/2"
+f = { x = "5*sin(6*t)" }
+[[slider]]
+name = "s"
+gammaT = ["x'", "w' - sin(t)"]
+mu = 0.4
+FN = 12
+)toml");
+    const Trajectory motion = motion_of(m, 0.6);
+    ASSERT_EQ(motion.events.size(), 2U) << story(motion);
+    EXPECT_EQ(motion.events[0].kind, EventKind::slip);
+    EXPECT_EQ(motion.events[1].kind, EventKind::stick);
+    double left = 0.1, right = 0.2;
+    for (int k = 0; k < 60; ++k) {
+        const double t = 0.5 * (left + right);
+        (std::hypot(std::cos(t) + 5.0 * std::sin(6.0 * t), std::cos(t)) < 4.8 ? left : right) = t;
+    }
+    EXPECT_NEAR(motion.events[0].t, left, 1e-9);
+    EXPECT_NEAR(motion.events[1].t, 0.51326, 1e-5) << "backward Euler's method with h = 2e-6";
+    // The force has the direction against the slip velocity. It turns slowly from (−4.70, 0.99) on.
+    const auto force_across = [&](double t) {
+        const Trajectory part = motion_of(m, t);
+        return part.forces.at(0).T.at(1);
+    };
+    for (const double later : {1e-10, 1e-9, 1e-8, 1e-6, 1e-4})
+        EXPECT_NEAR(force_across(left + later), std::cos(left), 1e-2) << later;
+}
+
+// Sliders with coupled inertia on belts that accelerate, at random: friction changes between stick and slip on the time
+// scale of the forces, and not within 1e-6 s.
+TEST(Friction, OfCoupledSlidersInAPlaneDoesNotChatterWhereSlipBegins) {
+    std::mt19937 random(8);
+    const auto between = [&](double low, double high) {
+        return number_text(low + (high - low) * (static_cast<double>(random()) / 4294967296.0));
+    };
+    for (int k = 0; k < 20; ++k) {
+        // In braces, so that they are drawn in this order.
+        const std::vector<std::string> v = {between(1, 2),      between(1, 2),     between(-0.5, 0.5), between(2, 20),
+                                            between(2, 40),     between(2, 8),     between(1, 8),      between(0.1, 1),
+                                            between(-0.5, 0.5), between(0, 0.5),   between(-0.5, 0.5), between(0, 0.5),
+                                            between(1, 8),      between(0.2, 0.6), between(5, 20)};
+        const std::string text = "[system]\nq = [\"x\", \"y\"]\nT = \"" + v[0] + "*x'^2/2 + " + v[1] + "*y'^2/2 + " +
+                                 v[2] + "*x'*y'\"\nU = \"" + v[3] + "*x^2 + " + v[4] + "*y^2\"\nf = { x = \"" + v[5] +
+                                 "*sin(" + v[6] + "*t)\", y = \"" + v[7] + "*t\" }\n[[slider]]\nname = \"s\"\n" +
+                                 "gammaT = [\"x' + " + v[8] + "*y' - " + v[9] + "*t\", \"" + v[10] + "*x' + y' - " +
+                                 v[11] + "*sin(" + v[12] + "*t)\"]\nmu = " + v[13] + "\nFN = " + v[14] + "\n";
+        const Trajectory motion = motion_of(from_text(text), 3.0);
+        for (std::size_t i = 1; i < motion.events.size(); ++i)
+            EXPECT_GT(motion.events[i].t - motion.events[i - 1].t, 1e-6) << text << story(motion);
+    }
 }
 
 }  // namespace

@@ -73,5 +73,38 @@ TEST(PainleveRod, WhoseFrictionGrowsRunsIntoTheSingularityAndJams) {
     }
 }
 
+// A body with one coordinate and slip 5x'. eN asks for x'⁺ = 0.8; then ξ_T = 5 (0.8 − eT) > 0 if eT < 0.8, so that
+// Λ_T = −Λ_N/2, and the balance Λ_N − 2.5 Λ_N = 1.8 asks for Λ_N < 0. With eT >= 0.8 it sticks or slips the other way.
+TEST(Impact, WithoutASolutionIsNotSolvedByAHugeImpulse) {
+    const auto end = [](const char* eT) {
+        return attempt(from_text(std::string(R"toml(
+[system]
+q = ["x"]
+T = "x'^2/2"
+[[contact]]
+name = "c0"
+gN = "x"
+gammaT = "5*x'"
+mu = 0.5
+eN = 0.8
+eT = )toml") + eT + R"toml(
+[initial]
+u = { x = -1 }
+)toml"),
+                       0.2);
+    };
+    for (const char* const eT : {"0.7", "0.79", "0.799", "0.7999"}) {
+        const Trajectory motion = end(eT);
+        EXPECT_EQ(motion.status, Status::failed) << eT;
+        EXPECT_NE(motion.reason.find("no outcome"), std::string::npos) << motion.reason;
+    }
+    for (const char* const eT : {"0.8", "0.81", "0.9"}) {
+        const Trajectory motion = end(eT);
+        EXPECT_EQ(motion.status, Status::completed) << eT << motion.reason;
+        ASSERT_FALSE(motion.events.empty());
+        EXPECT_NEAR(motion.events[0].u_plus[0], 0.8, 1e-9) << eT;
+    }
+}
+
 }  // namespace
 }  // namespace saltus::painleve_test

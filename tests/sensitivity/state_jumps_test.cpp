@@ -192,5 +192,41 @@ u = { x = 1.0 }
     EXPECT_NEAR(leaves.final(0, 1), 1.5, 1e-10);
 }
 
+// A body slides down the slope y = −x/2 with a slider of the friction force 0.3, so that x'' = (9.81/2 − 0.3)/1.25 and
+// x'(0.5) = 2.042. The jump changes x' to p x' − 1, which runs into the slope, and the impact removes the velocity
+// across it: x'⁺ = (p x' − 1 − y'/2)/1.25. Hence ∂x'/∂p = 2.042/1.25 from then on.
+const std::string pushed_into_the_slope = R"toml(
+[system]
+q = ["x", "y"]
+T = "x'^2/2 + y'^2/2"
+U = "9.81*y"
+[parameters]
+p = 1.0
+[[contact]]
+name = "slope"
+gN = "y + x/2"
+eN = 0
+[[slider]]
+name = "s"
+gammaT = "x'"
+mu = 1
+FN = 0.3
+[[jump]]
+name = "push"
+when = "t - 0.5"
+u = { x = "p*x' - 1" }
+[initial]
+u = { x = 0.2, y = -0.1 }
+)toml";
+
+TEST(StateJump, FrictionRemovesNoVelocityBetweenAResetAndTheImpactThatFollowsIt) {
+    const Sensitivity s = derivatives(from_text(pushed_into_the_slope), {"p"}, 1.0);
+    EXPECT_NEAR(s.final(0, 0), 0.5 * 2.042 / 1.25, 1e-10) << remarks(s);
+    EXPECT_NEAR(s.final(1, 0), -0.25 * 2.042 / 1.25, 1e-10);
+    EXPECT_NEAR(s.final(2, 0), 2.042 / 1.25, 1e-10);
+    EXPECT_NEAR(s.final(3, 0), -0.5 * 2.042 / 1.25, 1e-10);
+    expect_agreement(io::parse_model(pushed_into_the_slope, "test"), {"p", "x'"}, 1.0);
+}
+
 }  // namespace
 }  // namespace saltus::state_jumps_test

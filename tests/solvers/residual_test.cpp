@@ -110,6 +110,19 @@ TEST(Verdict, DoesNotTrustReactionsInWhichTheVelocitiesAreLost) {
     EXPECT_FALSE(s.status == Status::converged && s.r[0] > 1e12);
 }
 
+TEST(Verdict, DoesNotAcceptVelocitiesThatBreakTheLawForTheSakeOfLargeReactions) {
+    // A body with a slip velocity of five times its normal one. v = 0 in both rows is impossible, because q is not
+    // parallel to (1, 5); but for reactions of 4.5e10 a velocity of 1e-3 is 1e-12 of them. The true solution would
+    // slip, and then r_N (1 − 2.5) = 1.8 asks for r_N < 0: there is none.
+    const FrictionProblem p = problem_of((Matrix(2, 2) << 1, 5, 5, 25).finished(), {-1.8, -8.995}, {planar(0.5)}, {2});
+    const double T = -9.1e9;
+    const std::vector<double> r{1.799 - 5.0 * T, T};  // v = (-0.001, 0)
+    EXPECT_LT(residual(p, r), 1e-10);
+    EXPECT_GT(verdict(p, r), 1e-5);
+    const Solution s = solve(p, Automatic{});
+    EXPECT_FALSE(usable(s.status)) << to_string(s.status) << " " << s.r[0];
+}
+
 TEST(Verdict, IsTheResidualOfReactionsOfUsualSize) {
     Recipe recipe;
     recipe.condition = 10.0;

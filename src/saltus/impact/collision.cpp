@@ -93,17 +93,23 @@ private:
         const solvers::Solution& s = o_.scratch.solution;
         o_.residual = std::max(o_.residual, s.residual);
         o_.status = s.status;
-        if (usable(s.status) && into_obstacle(s.v)) o_.status = Status::stalled;
+        if (usable(s.status))
+            if (const double approach = into_obstacle(s.v); approach > gross_penetration) {
+                o_.status = Status::stalled;
+                o_.residual = std::max(o_.residual, approach);
+            }
         if (usable(o_.status)) return;
         o_.note = std::string("the contact problem of the ") + phase + " is not solved (" +
-                  std::string(solvers::to_string(o_.status)) + ", residual " + number_text(s.residual) + ")";
+                  std::string(solvers::to_string(o_.status)) + ", residual " + number_text(o_.residual) + ")";
     }
 
-    bool into_obstacle(std::span<const double> v) const {
-        const double limit = gross_penetration * largest(o_.scratch.problem.q);
+    /// The largest normal velocity into an obstacle after the impact, as a part of the largest velocity.
+    double into_obstacle(std::span<const double> v) const {
+        double approach = 0.0;
         for (int a = 0; a < problem_.contacts(); ++a)
-            if (has_normal(problem_.laws[ix(a)]) && v[ix(normal_row(a))] < -limit) return true;
-        return false;
+            if (has_normal(problem_.laws[ix(a)])) approach = std::max(approach, -v[ix(normal_row(a))]);
+        const double size = largest(o_.scratch.problem.q);
+        return size > 0.0 ? approach / size : approach;
     }
 
     /// γ = from + D Λ

@@ -326,6 +326,7 @@ private:
         number("DECISION_ACCELERATION", Thresholds::decision_acceleration * Thresholds::decision_scale);
         number("NEAR_PAINLEVE", Thresholds::near_painleve);
         number("SLOWEST_RATIO", Thresholds::slowest_ratio);
+        number("SLOWING_SCATTER", Thresholds::slowing_scatter);
         number("RATIO_SCATTER", Thresholds::ratio_scatter);
         number("COMPANION_FACTOR", Thresholds::companion_factor);
         number("ASTRAY_SPEED", Thresholds::astray_speed);

@@ -86,8 +86,11 @@ struct RecordedChange {
     /// The change has no time of its own: the mode just entered could not hold. Its time varies as that of the change
     /// before.
     bool unavoidable = false;
-    bool corner = false;       ///< the velocity of a row jumps here, because its formula has a corner
-    int jump = -1;             ///< number of the jump of the model that resets the state here; -1: none
+    bool corner = false;  ///< the velocity of a row jumps here, because its formula has a corner
+    int jump = -1;        ///< number of the jump of the model that resets the state here; -1: none
+    /// An impact follows at the same time as the next change. `mode_after` lasts no time, and says only which contacts
+    /// were closed: nothing is known of its friction, and no velocity is removed in it.
+    bool impact_follows = false;
     std::vector<Watch> found;  ///< quantities that came to zero
     RecordedMode mode_before, mode_after;
     ShortVector<double, 8> before, after;  ///< states (q, u, …)

@@ -34,14 +34,26 @@ double along(const FrictionPart& part, const SlipDirection& direction, const dou
     return sum;
 }
 
-/// A vector with the direction that decides the friction force of slip in a plane: ±γ + ε d with the direction d of the
-/// mode (Thresholds::direction_speed). The sign is − if slip has passed through zero and turned round. A velocity that
-/// is rounding counts as zero.
+/// A vector with the direction that decides the friction force of slip in a plane: γ̂ + ε d with the direction d of the
+/// mode (Thresholds::direction_speed). γ̂ is γ, except if slip has passed through zero and turned round, d·γ < 0. Then
+/// the component along d is reflected, γ̂ = γ − 2 (d·γ) d, so that the force continues until the event is found. The
+/// component across d keeps its sign: friction opposes it on both sides. With −γ in place of γ̂ friction would drive it:
+/// where slip begins, coupled inertia makes d·γ < 0 by amounts far below ε, and the direction would turn round within
+/// 1e-10 s. A velocity that is rounding counts as zero.
 void slip_vector(const FrictionPart& part, const SlipDirection& direction, const double* gamma, double* out) {
-    const double sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
+    const double backwards = std::min(0.0, along(part, direction, gamma));
     const bool rests = norm(gamma, part.size) <= Thresholds::rounding_speed;
     for (int i = 0; i < part.size; ++i)
-        out[i] = (rests ? 0.0 : sign * gamma[i]) + Thresholds::direction_speed * direction[ix(i)];
+        out[i] = (rests ? 0.0 : gamma[i] - 2.0 * backwards * direction[ix(i)]) +
+                 Thresholds::direction_speed * direction[ix(i)];
+}
+
+/// ∂γ̂ of slip_vector from ∂γ: the identity, or I − 2 d dᵀ.
+Matrix slip_vector_derivative(const FrictionPart& part, const SlipDirection& direction, const double* gamma,
+                              const Matrix& velocity) {
+    if (part.size == 1 || along(part, direction, gamma) >= 0.0) return velocity;
+    const Eigen::Map<const Vector> d(direction.data(), part.size);
+    return velocity - 2.0 * d * (d.transpose() * velocity);
 }
 
 }  // namespace
@@ -623,9 +635,9 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         if (c == model::no_coefficient) return Eigen::RowVectorXd::Zero(velocity.cols());
         return coefficient_derivative.row(c);
     };
-    const double sign = along(part, direction, gamma) >= 0.0 ? 1.0 : -1.0;
-    double e[3] = {};  // the force has the direction of e, δe = ±δγ
+    double e[3] = {};  // the force has the direction of e
     if (part.size > 1) slip_vector(part, direction, gamma, e);
+    const Matrix e_derivative = slip_vector_derivative(part, direction, gamma, velocity);
     const double speed = norm(e, part.size);
     if (part.shape == FrictionPart::Shape::disk) {
         // The bound is μ, or μ·radius for drilling and rolling. `gradient` becomes that of the bound 1.
@@ -644,7 +656,7 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         for (int i = 0; i < 2; ++i)
             for (int j = 0; j < 2; ++j)
                 out.row(i) +=
-                    sign * part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * velocity.row(j);
+                    part.mu / speed * ((i == j ? 1.0 : 0.0) - gradient[i] * gradient[j]) * e_derivative.row(j);
         return out;
     }
     if (speed == 0.0) return out;
@@ -655,10 +667,9 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
         if (sigma == 0.0) return out;
         for (int i = 0; i < 2; ++i) {
             for (int j = 0; j < 2; ++j)
-                out.row(i) += sign *
-                              ((i == j ? a[i] * a[i] : 0.0) / sigma -
+                out.row(i) += ((i == j ? a[i] * a[i] : 0.0) / sigma -
                                a[i] * a[i] * g[i] * a[j] * a[j] * g[j] / (sigma * sigma * sigma)) *
-                              velocity.row(j);
+                              e_derivative.row(j);
             for (int j = 0; j < 2; ++j)
                 out.row(i) += ((i == j ? 2.0 * a[i] * g[i] / sigma : 0.0) -
                                a[i] * a[i] * g[i] * a[j] * g[j] * g[j] / (sigma * sigma * sigma)) *
@@ -672,7 +683,7 @@ Matrix Dynamics::slip_gradient_derivative(const FrictionPart& part, const SlipDi
     const sets::Contensou body(part.mu, part.radius);
     body.furthest_derivative({e, 3}, hessian);
     for (int i = 0; i < 3; ++i) {
-        for (int j = 0; j < 3; ++j) out.row(i) += sign * hessian[3 * i + j] * velocity.row(j);
+        for (int j = 0; j < 3; ++j) out.row(i) += hessian[3 * i + j] * e_derivative.row(j);
         if (part.mu > 0.0) out.row(i) += gradient[i] / part.mu * mu_derivative(f.mu[0]);
         const double stretched = hessian[3 * i + 2] * e[2] + (i == 2 ? gradient[2] : 0.0);
         if (part.radius > 0.0) out.row(i) += stretched / part.radius * mu_derivative(f.radius[0]);

@@ -346,6 +346,28 @@ struct Thresholds {
     /// R → 1. Too small: accumulations with restitution near 1 are not recognised. Too large: rounding errors of R make
     /// a wrong limit.
     static constexpr double slowest_ratio = 0.999;
+    /// Bodies that fall back between their impacts, with an acceleration a and intervals s, have speeds of about a s:
+    /// the speeds shrink as the intervals do. A sequence comes to rest if (largest speed of a cycle) <= (1 +
+    /// slowing_scatter) · R · (the same of the cycle before). The value is above ratio_scatter, which R has. Too small:
+    /// the impacts of sequences that come to rest are computed one by one (EventRun::strike_until_rest). Too large:
+    /// speeds that are not small are removed at once.
+    static constexpr double slowing_scatter = 5e-2;
+    /// Impacts that come ever faster without slowing down as fast are continued at fixed positions until all speeds are
+    /// <= slow_closing_speed · (the largest one at the start), or until max_closing_impacts of them. Too small a speed:
+    /// more impacts, and rounding errors of velocities, 1e-16, keep contacts in motion. Too large: the impulse that
+    /// ends the sequence can be seen. Too few impacts: slow sequences end the run. Too many: time is lost.
+    static constexpr double slow_closing_speed = 1e-12;
+    static constexpr int max_closing_impacts = 20000;
+    /// The speeds of such impacts are compared over closing_window impacts. They do not slow down if (largest speed of
+    /// a window) > closing_progress · (largest speed of the window before): at this rate all impacts that are allowed
+    /// would leave 0.96 of the speed. Too small a window: a cycle that is slower at times counts as slowing down. Too
+    /// large: jams are found late. Too small a progress: slow sequences count as jams.
+    static constexpr int closing_window = 500;
+    static constexpr double closing_progress = 0.999;
+    /// The sequence goes on at fixed positions for at most this multiple of the time up to its limit. Too small:
+    /// sequences whose ratio is not yet constant are computed with positions that change. Too large: positions change
+    /// by more than negligible_motion while they count as fixed.
+    static constexpr double closing_time_factor = 100.0;
     /// Number of impacts over which a sequence without a regular cycle is judged, an even number: the duration of the
     /// last half is compared with that of the half before. Too small: a pause in an irregular motion counts as its end.
     /// Too large: the run computes many impacts of no size.

@@ -72,10 +72,15 @@ std::optional<Accumulation::Limit> Accumulation::impact(double t, int element, d
         // The upper end of the uncertain limit: before the true one infinitely many impacts would follow.
         const double rounding = rounding_of_limit(t, r0);
         const double remaining = s0 * r0 / (1.0 - r0) + rounding;
-        double fastest = 0.0;
-        for (int k = 0; k < p; ++k) fastest = std::max(fastest, at(k).speed);
+        double fastest = 0.0, fastest_before = 0.0;  // in the last cycle and in the one before
+        for (int k = 0; k < p; ++k) {
+            fastest = std::max(fastest, at(k).speed);
+            fastest_before = std::max(fastest_before, at(p + k).speed);
+        }
         if (fastest * remaining > negligible.motion) continue;
         Limit limit = limit_at(t + remaining, t, s0, element, negligible.motion);
+        limit.slows_down = fastest <= (1.0 + Thresholds::slowing_scatter) * r0 * fastest_before ||
+                           fastest <= std::max(negligible.speed, negligible.acceleration * s0);
         limit.at_resolution =
             rounding > 0.5 * remaining || fastest * remaining <= Thresholds::least_motion * negligible.motion;
         return limit;

@@ -29,6 +29,10 @@ public:
         double motion = 0.0;         ///< estimate of the way that is left out, in m; 0: regular
         double speed = 0.0;          ///< the largest speed after one of the last impacts, in m/s; 0: regular
         bool at_resolution = false;  ///< further impacts could not be told from rounding errors
+        /// The speeds shrink at least as fast as the intervals, or are small: the contacts come to rest. Otherwise the
+        /// intervals shrink because bodies close in on each other, and the impacts go on with speeds that are not
+        /// small.
+        bool slows_down = true;
     };
 
     /// What is too small to be followed.

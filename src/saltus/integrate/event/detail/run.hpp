@@ -277,6 +277,7 @@ private:
     bool all_stay_open(const Candidates& candidates) const;
     void lock_stopped_clutches(Candidates& candidates);
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
+    double negligible_motion() const;
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
     bool changes_follow_without_end();
     bool impacts_follow_without_end(const Accumulation::Limit& limit);
@@ -297,6 +298,23 @@ private:
     std::vector<Found> stalled_slip();
     bool jam_by_growing_force(Candidates& candidates, const SystemMode& before);
     void coarsen();
+
+    // Impacts that come ever faster and need not slow down (run_closing.cpp).
+    struct ClosingImpacts {
+        enum class End {
+            rests,      ///< the velocities of the contacts converge to zero
+            separates,  ///< no contact approaches any more
+            jams,       ///< the speeds do not go to zero
+            fails,      ///< an impact has no outcome
+        };
+        End end = End::jams;
+        std::vector<std::vector<int>> impacts;  ///< the contacts that are closed at each impact
+        std::vector<int> elements;              ///< contacts that come to rest, or that jam
+        std::string note;                       ///< why an impact has no outcome
+    };
+    ClosingImpacts closing_impacts(const Accumulation::Limit& limit, const Strike& last, const SystemMode& known,
+                                   double motion);
+    StrikeResult strike_until_rest(Accumulation::Limit& limit, const Strike& last, const SystemMode& known);
 
     // Points from which the run can be repeated to the bit (run_resume.cpp).
     template <class Archive>

@@ -211,6 +211,7 @@ void EventRun::split_record_before_impact(const Candidates& candidates) {
             approaches = approaches || d_.row_velocity(rows.normal) < -least;
     }
     if (!approaches) return;
+    change_record_->impact_follows = true;
     close_record();
     open_record({}, Cause::event);
 }

@@ -289,11 +289,15 @@ void EventRun::lock_stopped_clutches(Candidates& candidates) {
 
 /// What follows an impact: whether it belongs to an accumulation. `speed` is that of open_separating_contacts.
 EventRun::StrikeResult EventRun::after_strike(const Strike& strike, double speed, const SystemMode& known) {
-    const std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
+    std::optional<Accumulation::Limit> limit = accumulation_after(strike, speed);
     if (limit && !(limit->t < options_.t_end)) end_matters();
     if (!limit || !(limit->t < stretch_end())) return StrikeResult::struck;
     const bool unending = limit->kind == Accumulation::Limit::Kind::unending;
     if (unending && impacts_follow_without_end(*limit)) return StrikeResult::ended;
+    if (!limit->slows_down) {
+        const StrikeResult result = strike_until_rest(*limit, strike, known);
+        if (result != StrikeResult::mode_entered) return result;
+    }
     // A copy, because `known` may be the mode in force.
     return pass_accumulation(*limit, SystemMode(known)) ? StrikeResult::mode_entered : StrikeResult::struck;
 }
@@ -380,13 +384,18 @@ double EventRun::open_separating_contacts(const std::vector<double>& u_minus, Ca
     return separation > 0.0 ? separation : approach;
 }
 
+/// Motion that is too small to be followed, in the unit of the coordinates.
+double EventRun::negligible_motion() const {
+    double extent = 1.0;
+    for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
+    return std::max(Thresholds::negligible_motion, settings_.atol) * extent;
+}
+
 /// Tells the accumulation of the impact. The limit is that of the last contact of the impact: those before it are known
 /// to the accumulation by then.
 std::optional<Accumulation::Limit> EventRun::accumulation_after(const Strike& strike, double speed) {
-    double extent = 1.0;
-    for (int k = 0; k < d_.size(); ++k) extent = std::max(extent, 1.0 + std::abs(x_[ix(k)]));
     Accumulation::Negligible negligible;
-    negligible.motion = std::max(Thresholds::negligible_motion, settings_.atol) * extent;
+    negligible.motion = negligible_motion();
     negligible.speed = Thresholds::opening_speed;
     negligible.acceleration = largest_acceleration_;
     std::optional<Accumulation::Limit> limit;

@@ -75,6 +75,7 @@ bool EventRun::apply(const ScheduledEvent& event, double t, std::span<const doub
         made.first = like.first;
         made.unavoidable = like.unavoidable;
         made.jump = like.jump;
+        made.impact_follows = like.impact_follows;
         made.found = like.found;
         made.rest = like.rest;
         made.mode_before = like.mode_before;
@@ -92,7 +93,7 @@ bool EventRun::apply(const ScheduledEvent& event, double t, std::span<const doub
             if (!strike_as(impact, made.impacts.emplace_back())) return false;
         d_.set_mode(like.mode_after, t_, x_.data());
         const bool rests = !like.rest.empty();
-        if (!d_.equation_rows().empty() &&
+        if (!like.impact_follows && !d_.equation_rows().empty() &&
             ((rests && !d_.project_along_forces(t_, x_.data())) || !d_.project(t_, x_.data()))) {
             fail("the state after an event cannot be moved onto the closed contacts and constraints" + at_time());
             return false;

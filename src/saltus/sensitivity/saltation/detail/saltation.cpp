@@ -682,7 +682,8 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
                 "friction in a plane falls from mu_static to mu, and its direction is not differentiated there");
 
     // The reset, and the field after the change.
-    Reset r = reset(x, change, Arrest::if_needed, std::move(out.map));
+    const bool lasts = !change.impact_follows;  // the mode after the change
+    Reset r = reset(x, change, lasts ? Arrest::if_needed : Arrest::never, std::move(out.map));
     if (!r.exists) return fail(std::move(r.why_not));
     out.map = std::move(r.map);
     std::move(r.conditions.begin(), r.conditions.end(), std::back_inserter(out.conditions));
@@ -692,7 +693,8 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     if (!x.velocity_field(change.t, change.after.data(), after)) return fail("the equations of motion are singular");
     if (x.dynamics.compliant()) require_no_motion_of_touched_springs(x, change, out.conditions);
     if (!x.dynamics.compliant()) require_rest_of_appearing_contacts(x, change, out.conditions);
-    if (sticks_at_the_edge(x.dynamics, change)) return fail("friction is at the edge between sticking and slipping");
+    if (lasts && sticks_at_the_edge(x.dynamics, change))
+        return fail("friction is at the edge between sticking and slipping");
 
     out.drift.setZero(2 * n);  // a plain loop, because the matrices are small
     for (int k = 0; k < 2 * n; ++k)
@@ -702,8 +704,10 @@ void saltation(Tangent& x, const RecordedChange& change, const integrate::Record
     if (change.earlier > 0.0 && !out.smooth && is_sent_back(x, out, after))
         return fail("an expression jumps here, and the jump drives the motion back");
     if (!out.map.allFinite() || !out.drift.allFinite()) return fail("it is singular");
-    require_no_force_of_idle_contacts(x, change, out);
-    if (start || change.jump >= 0) require_start_along_slip(x, change, out);
+    if (lasts) {
+        require_no_force_of_idle_contacts(x, change, out);
+        if (start || change.jump >= 0) require_start_along_slip(x, change, out);
+    }
     if (out.events.size() > 1 && !out.smooth && !out.untimed) out.drifts = separate_drifts(x, change, out, before);
 }
 

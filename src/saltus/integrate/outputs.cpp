@@ -53,14 +53,15 @@ void OutputCourse::evaluate(double t, Side side, std::span<const double> q, std:
         std::vector<double> running;
         if (impulses_) running = impulses_->at(t, side);
         const std::size_t arc = arc_at(motion_, t, side);
-        if (forces_) enter(arc);
+        const bool at_changed_end = side == Side::after && t == motion_.end.t && changed_at_end_;
+        const bool on_arc = arc != no_arc && side != Side::between && !at_changed_end;
+        if (forces_ && on_arc) enter(arc);
         std::copy(q.begin(), q.end(), x_.begin());
         std::copy(u.begin(), u.end(), x_.begin() + static_cast<std::ptrdiff_t>(q.size()));
-        course_->evaluate(t, x_.data());
-        const bool at_changed_end = side == Side::after && t == motion_.end.t && changed_at_end_;
-        const bool reactions = side != Side::between && !at_changed_end && arc != no_arc && course_->has_reactions();
+        course_->evaluate(t, x_.data(), forces_ && on_arc ? Course::Forces::yes : Course::Forces::no);
+        const std::vector<trajectory::Reaction>* forces = nullptr;
+        if (on_arc && course_->has_reactions()) forces = &course_->reactions();
         // No arc follows a change at the end, but the motion has the forces in the mode after it.
-        const std::vector<trajectory::Reaction>* forces = reactions ? &course_->reactions() : nullptr;
         if (at_changed_end && motion_.forces.size() == motion_.elements.size()) forces = &motion_.forces;
         std::size_t impulse = 0;
         for (std::size_t k = 0; k < quantities_.size(); ++k) {

@@ -47,6 +47,51 @@ impulse = { value = "Lambda(floor)", unit = "N s" }
 q = { y = 1.0 }
 )toml";
 
+// A body on a curved floor, y + 3 y^2 >= 0. At y = 0 and the velocity v the floor would have the force 5 - 6 v^2.
+TEST(Outputs, HaveNoForcesBetweenChangesOfTheStateAtOneTime) {
+    const std::string body = R"toml(
+[system]
+q = ["y"]
+T = "y'^2/2"
+U = "5*y"
+[[contact]]
+name = "floor"
+gN = "y + 3*y^2"
+eN = 0
+[output]
+N = "lambda(floor)"
+speed = "y'"
+)toml";
+    // An impact at the start: the force -19 of the velocity before it never acts.
+    const Model at_start = from_text(body + "[initial]\nu = { y = -2 }\n");
+    const Trajectory struck = motion_of(at_start, 1.0);
+    ASSERT_EQ(struck.events.size(), 1U) << story(struck);
+    const std::vector<OutputSummary> list = integrate::summarise(at_start, struck).outputs;
+    EXPECT_NEAR(named(list, "N").lowest, 5.0, 1e-12);
+    EXPECT_NEAR(named(list, "N").highest, 5.0, 1e-12);
+    EXPECT_NEAR(named(list, "speed").lowest, -2.0, 1e-12) << "velocities exist there";
+    OutputCourse course(at_start, struck);
+    const std::vector<double> curve = io::output_curves(struck, 2, course, at_start).values[0];
+    ASSERT_EQ(curve.size(), 3U) << "before and after the impact, and the end";
+    EXPECT_TRUE(std::isnan(curve[0]));
+    EXPECT_NEAR(curve[1], 5.0, 1e-12);
+    // A reset and the impact that follows it.
+    const Model reset = from_text(body + R"toml(
+[[jump]]
+name = "push"
+when = "t - 0.5"
+u = { y = "y' - 2" }
+)toml");
+    for (const double end : {1.0, 0.5}) {
+        const Trajectory pushed = motion_of(reset, end);
+        ASSERT_EQ(pushed.events.size(), end > 0.5 ? 2U : pushed.events.size()) << story(pushed);
+        const std::vector<OutputSummary> after = integrate::summarise(reset, pushed).outputs;
+        EXPECT_NEAR(named(after, "N").lowest, 5.0, 1e-12) << end;
+        EXPECT_NEAR(named(after, "N").highest, 5.0, 1e-12) << end;
+        EXPECT_NEAR(named(after, "N").final, 5.0, 1e-12) << end;
+    }
+}
+
 TEST(Outputs, OfABallAreItsHeightItsMomentumAndTheImpulseOfTheFloor) {
     const Model model = from_text(ball);
     const Trajectory motion = motion_of(model, 2.0);

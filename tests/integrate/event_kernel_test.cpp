@@ -196,6 +196,30 @@ t_end = 3
 
 /// A block on a belt sticks and slips. It breaks loose at the same place again and again, so that whole periods are
 /// skipped: the end is that of the motion with all its periods.
+TEST(EventKernel, SlipThatComesToRestAtTheTimeOfAnImpactGoesOnAfterIt) {
+    // A block stops at t = 1, at which time a ball strikes it.
+    const model::Model model = written(R"toml(
+[system]
+q = ["x", "z"]
+T = "(x'^2 + z'^2)/2"
+[[contact]]
+name = "ball"
+gN = "x - z"
+eN = 0.5
+[[slider]]
+name = "friction"
+gammaT = "x'"
+mu = 1
+FN = 1
+[simulate]
+t_end = 1.75
+)toml");
+    const std::vector<KernelStart> starts{{{0.0, -1.5}, {1.0, 2.0}, {}}};
+    const Agreement a = compare(model, starts, 1.75, 1e-8, "struck block");
+    EXPECT_EQ(a.compared, 1);
+    EXPECT_NEAR(by_cpu(model, {}, starts[0], 1.75).end.u[0], 0.75, 1e-8);
+}
+
 TEST(EventKernel, SkipsWholePeriodsOfAMotionThatRepeats) {
     const model::Model model = written(R"toml(
 [system]

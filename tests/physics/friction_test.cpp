@@ -550,6 +550,62 @@ u = { phi1 = 2.0 }
     EXPECT_TRUE(matches(motion.events[1].t, 3.0, 1e-8));
 }
 
+TEST(Clutch, RunsAfterAnImpactThatSetsItInMotionAndLocksWhenItStops) {
+    // A point in the corner between the clutch x' >= 0 and the inclined floor x + y >= 0 moves down with the speed 1.
+    // The floor strikes: u = (1/2, -1/2). It then slides along the floor with x'' = -20 + 10, and the clutch locks
+    // after x'/10 = 0.05 s at x = 0.5^2/20.
+    const Trajectory motion = motion_of(from_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+f = { x = "-20" }
+[[contact]]
+name = "floor"
+gN = "x + y"
+eN = 0
+[[clutch]]
+name = "clutch"
+gamma = "x'"
+[initial]
+u = { y = -1 }
+)toml"),
+                                        0.2);
+    ASSERT_EQ(motion.events.size(), 2U) << story(motion);
+    EXPECT_EQ(motion.events[0].kind, EventKind::impact);
+    EXPECT_TRUE(matches(motion.events[0].u_plus[0], 0.5, 1e-12));
+    EXPECT_EQ(motion.events[1].kind, EventKind::contact);
+    EXPECT_TRUE(matches(motion.events[1].t, 0.05, 1e-9));
+    EXPECT_TRUE(matches(motion.end.q[0], 0.0125, 1e-9));
+    EXPECT_TRUE(matches(motion.end.q[1], -0.0125, 1e-9));
+    EXPECT_NEAR(motion.end.u[0], 0.0, 1e-12);
+}
+
+TEST(Friction, SlipThatComesToRestAtTheTimeOfAnImpactGoesOnAfterIt) {
+    // The block 1 stops at x = 1/2 at t = 1 under friction 1. At this time a ball of the same mass strikes it with the
+    // speed 2 from behind: x' = 3/2, and it slides on for 3/2 s.
+    const Trajectory motion = motion_of(from_text(R"toml(
+[system]
+q = ["x", "z"]
+T = "(x'^2 + z'^2)/2"
+[[contact]]
+name = "ball"
+gN = "x - z"
+eN = 0.5
+[[slider]]
+name = "friction"
+gammaT = "x'"
+mu = 1
+FN = 1
+[initial]
+q = { x = 0, z = -1.5 }
+u = { x = 1, z = 2 }
+)toml"),
+                                        1.75);
+    EXPECT_TRUE(matches(motion.end.t, 1.75, 1e-12));
+    EXPECT_TRUE(matches(motion.right(1.5).u[0], 1.0, 1e-9)) << story(motion);
+    EXPECT_TRUE(matches(motion.end.q[0], 0.5 + 1.5 * 0.75 - 0.5 * 0.75 * 0.75, 1e-9));
+}
+
 TEST(Clutch, ThatIsViolatedAtTheStartLocksByAnImpulse) {
     const std::string flywheels = R"toml(
 [system]

@@ -220,6 +220,34 @@ u = { x = 1.0 }
     EXPECT_NEAR(motion.events[1].u_plus[1], 1.0, 1e-12);
 }
 
+TEST(StateJump, AnImpactThatFollowsAResetTakesTheEnergyOfTheStateAfterIt) {
+    // The reset gives a ball at rest the speed 2 downwards, and the energy 2. The floor returns the speed 1.
+    const Model m = from_text(R"toml(
+[system]
+q = ["y"]
+T = "y'^2/2"
+U = "9.81*y"
+[[contact]]
+name = "floor"
+gN = "y"
+eN = 0.5
+[[jump]]
+name = "push"
+when = "t - 0.5"
+u = { y = "y' - 2" }
+)toml");
+    const Trajectory motion = motion_of(m, 0.6);
+    ASSERT_EQ(motion.events.size(), 2U) << story(motion);
+    const Event &jump = motion.events[0], &impact = motion.events[1];
+    EXPECT_EQ(jump.kind, EventKind::jump);
+    EXPECT_NEAR(jump.energy_before, 0.0, 1e-12);
+    EXPECT_NEAR(jump.energy_after, 2.0, 1e-12);
+    EXPECT_EQ(impact.kind, EventKind::impact);
+    EXPECT_NEAR(impact.energy_before, 2.0, 1e-12);
+    EXPECT_NEAR(impact.energy_after, 0.5, 1e-12);
+    EXPECT_NEAR(impact.work, -1.5, 1e-12);
+}
+
 TEST(StateJump, AnInadmissibleResetEndsTheMotionWithItsReason) {
     const auto reason = [](const std::string& more, const std::string& values) {
         const Model m = from_text(R"toml(

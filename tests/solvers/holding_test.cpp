@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "problems.hpp"
@@ -48,6 +49,31 @@ TEST(HoldingReactions, OfTwoFeetAtOnePlaceExistUpToTheLargerCoefficient) {
         EXPECT_LE(std::abs(r[1]), 0.2 * r[0] + 1e-8);
         EXPECT_LE(std::abs(r[3]), 0.6 * r[2] + 1e-8);
     }
+}
+
+TEST(HoldingReactions, OfLeastNormShareTheLoadAsTheirCoefficientsAllow) {
+    // N1 + N2 = 10 and T1 + T2 = -pull. Up to the pull 2 the feet carry the same. Beyond it the foot with the small
+    // coefficient is at its bound, T1 = -0.2 N1, and near the pull 6 the other one, too.
+    Matrix A(4, 2);
+    A << 0, 1, 1, 0, 0, 1, 1, 0;
+    const std::vector<double> signs(4, 1.0);
+    std::vector<double> r;
+    for (const double pull : {0.0, 1.0, 1.9, 3.0, 5.9}) {
+        const auto problem = mass_on(A, Vector{{pull, -10.0}}, {2, 2}, {planar(0.2), planar(0.6)});
+        ASSERT_EQ(least_holding_reactions(problem, signs, 1e-9, r), Holding::found) << pull;
+        double N1 = 5.0, T1 = -pull / 2.0;
+        if (pull > 2.0) {
+            // min N1² + (10 − N1)² + (0.2 N1)² + (pull − 0.2 N1)² with pull − 0.2 N1 <= 0.6 (10 − N1)
+            N1 = std::min((20.0 + 0.4 * pull) / 4.16, (6.0 - pull) / 0.4);
+            T1 = -0.2 * N1;
+        }
+        EXPECT_NEAR(r[0], N1, 1e-6) << pull;
+        EXPECT_NEAR(r[1], T1, 1e-6) << pull;
+        EXPECT_NEAR(r[2], 10.0 - N1, 1e-6) << pull;
+        EXPECT_NEAR(r[3], -pull - T1, 1e-6) << pull;
+    }
+    const auto problem = mass_on(A, Vector{{6.01, -10.0}}, {2, 2}, {planar(0.2), planar(0.6)});
+    EXPECT_NE(least_holding_reactions(problem, signs, 1e-9, r), Holding::found);
 }
 
 TEST(HoldingReserve, OfTwoFeetAtOnePlaceFallsEvenlyToZeroAndBeyond) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "saltus/integrate/course.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
+#include "saltus/base/numbers.hpp"
 #include "saltus/base/stop.hpp"
 #include "saltus/integrate/detail/mean_friction.hpp"
 #include "saltus/integrate/event/watch.hpp"
 #include "saltus/integrate/mode/dynamics.hpp"
+#include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
 
 namespace saltus::integrate {
@@ -24,6 +27,11 @@ constexpr double smallest_slip_speed = 1e-9;
 // All combinations of the signs of reactions are tried if at most this number of constraints has slipping friction: 2^6
 // combinations. With more of them each round corrects the signs that do not agree with their reactions.
 constexpr int max_tried_signs = 6, max_sign_rounds = 100;
+// Signs belong to a motion if their accelerations are those of the motion up to this part of the acceleration scale,
+// and if their reactions are inside the sets of all laws up to this part of the largest force. It is above the error of
+// the derivative of a step, and is Thresholds::inadmissible_force. Too small: all signs are tried, and the best ones
+// are taken. Too large: the first signs that agree are taken, although others fit.
+constexpr double sign_error = Thresholds::inadmissible_force;
 
 }  // namespace
 
@@ -77,14 +85,17 @@ void Course::enter(std::size_t arc) {
         }
     }
     d.set_mode(mode, middle, x.data());
-    choose_signs(middle, x.data());
+    std::vector<double> rate(x.size());
+    step->derivative(middle, rate.data());
+    choose_signs(middle, x.data(), {rate.data() + d.size(), ix(d.size())});
     parts_->watcher.begin(middle, x.data());
 }
 
 /// The friction of a constraint with the reaction ν is bounded by μ|ν| = μ·sign·ν. The sign is part of the mode and is
-/// not stored with the motion. This function looks for signs whose reactions have these signs. If there are none then
-/// the reactions on the arc are not known.
-void Course::choose_signs(double t, const double* x) {
+/// not stored with the motion. This function looks for signs whose reactions have these signs. Several signs can agree
+/// with their reactions: only those belong to the motion whose reactions lie in the sets of all laws and cause its
+/// acceleration. If there are none then the reactions on the arc are not known.
+void Course::choose_signs(double t, const double* x, std::span<const double> acceleration) {
     Dynamics& d = parts_->dynamics;
     SystemMode mode = d.mode();
     std::vector<std::size_t> open;
@@ -95,6 +106,16 @@ void Course::choose_signs(double t, const double* x) {
     const auto agrees = [&](std::size_t i) {
         return mode.elements[i].reaction_sign * d.reactions()[ix(d.elements()[i].rows.normal)] >= 0.0;
     };
+    const auto error = [&] {
+        parts_->watcher.begin(t, x);
+        double largest = parts_->watcher.worst_reaction(t, x).excess;
+        const double scale = std::max(d.acceleration_scale(), Thresholds::smallest_scale);
+        for (std::size_t i = 0; i < acceleration.size(); ++i)
+            largest = std::max(largest, std::abs(d.acceleration()[i] - acceleration[i]) / scale);
+        return largest;
+    };
+    double least = infinity;
+    SystemMode best;
     const bool few = open.size() <= max_tried_signs;
     const unsigned rounds = few ? 1U << open.size() : max_sign_rounds;
     for (unsigned choice = 0; choice < rounds; ++choice) {
@@ -105,21 +126,26 @@ void Course::choose_signs(double t, const double* x) {
             if (few) continue;
             break;
         }
-        if (std::all_of(open.begin(), open.end(), agrees)) return;
+        if (std::all_of(open.begin(), open.end(), agrees)) {
+            const double own = error();
+            if (!few || own <= sign_error) return;
+            if (own < least) least = own, best = mode;
+        }
         for (const std::size_t i : open)
             if (!few && !agrees(i)) mode.elements[i].reaction_sign *= -1.0;
     }
-    has_reactions_ = false;
+    has_reactions_ = least < infinity;
+    if (has_reactions_) d.set_mode(best, t, x);
 }
 
-void Course::evaluate(double t, const double* x) {
+void Course::evaluate(double t, const double* x, Forces forces) {
     Dynamics& d = parts_->dynamics;
-    const bool solve = has_reactions_;
+    const bool solve = has_reactions_ && forces == Forces::yes;
     count_work(static_cast<double>(d.size()) * d.size());
     d.evaluate_terms(t, x);
     if (solve) d.turn_slip(d.followed_mode());
     const bool solved = solve && d.evaluate(t, x);
-    if (solved && d.redundant()) parts_->watcher.allow_reactions();
+    if (solved && d.redundant()) parts_->watcher.settle_reactions();
     for (std::size_t i = 0; i < model_.contacts.size(); ++i) gaps_[i] = d.terms().positions[ix(model_.contacts[i].row)];
     energy_ = d.energy(t, x);
     powers_ = {energy_.applied, -energy_.damping, 0.0, 0.0, 0.0};

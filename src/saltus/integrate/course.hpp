@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "saltus/model/fwd.hpp"
@@ -35,8 +36,9 @@ public:
 
     /// Takes the modes of an arc.
     void enter(std::size_t arc);
-    /// Computes everything at a state x = (q, u) of the arc.
-    void evaluate(double t, const double* x);
+    /// Computes everything at a state x = (q, u) of the arc, or without the reactions at any state.
+    enum class Forces { yes, no };
+    void evaluate(double t, const double* x, Forces forces = Forces::yes);
 
     const std::vector<double>& gaps() const { return gaps_; }  ///< one for each contact
     /// One for each element; zero if there are none.
@@ -49,7 +51,7 @@ public:
 
 private:
     struct Parts;
-    void choose_signs(double t, const double* x);
+    void choose_signs(double t, const double* x, std::span<const double> acceleration);
 
     const model::Mechanics& model_;
     const trajectory::Trajectory& trajectory_;

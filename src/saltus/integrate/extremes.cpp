@@ -38,12 +38,13 @@ std::vector<ExtremeValues> extreme_values(const trajectory::Trajectory& motion, 
         evaluate(t, side, q, u, values);
         take(t, t, t, no_arc, 0);
     };
-    take_state(motion.start.t, Side::after, motion.start.q, motion.start.u);
-    for (const trajectory::Event& e : motion.events) {
-        if (e.q.size() != n || e.u_minus.size() != n || e.u_plus.size() != n) continue;
-        take_state(e.t, Side::before, e.q, e.u_minus);
-        take_state(e.t, Side::after, e.q, e.u_plus);
-    }
+    take_state(motion.start.t, side_of_start(motion), motion.start.q, motion.start.u);
+    for_each_time_of_events(motion.events, [&](std::span<const trajectory::Event> events) {
+        for_each_state_of(events, motion.start.t,
+                          [&](double t, Side side, std::span<const double> q, std::span<const double> u) {
+                              if (q.size() == n && u.size() == n) take_state(t, side, q, u);
+                          });
+    });
     std::vector<double> x;
     const auto on_step = [&](std::size_t arc, std::size_t step, double t) {
         const trajectory::Arc& a = motion.arcs[arc];

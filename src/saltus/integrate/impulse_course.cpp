@@ -22,6 +22,18 @@ struct ActiveElement {
 
 }  // namespace
 
+bool changes_state(const trajectory::Event& event) {
+    return event.u_minus != event.u_plus || (!event.q_plus.empty() && event.q_plus != event.q);
+}
+
+Side side_of_start(const trajectory::Trajectory& motion) {
+    for (const trajectory::Event& e : motion.events) {
+        if (e.t > motion.start.t) break;
+        if (changes_state(e)) return Side::between;
+    }
+    return Side::after;
+}
+
 std::size_t arc_at(const trajectory::Trajectory& motion, double t, Side side) {
     const auto& arcs = motion.arcs;
     if (arcs.empty()) return no_arc;

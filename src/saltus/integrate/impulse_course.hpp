@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,11 +12,59 @@
 
 namespace saltus::integrate {
 
-/// Before or after the events at a time.
-enum class Side { before, after };
+/// Where a state lies relative to the events at its time.
+enum class Side {
+    before,   ///< the end of the arc before the events
+    between,  ///< between changes of the state at one time, such as a jump and the impact that follows it
+    after,    ///< the beginning of the arc after the events
+};
+/// Whether the positions or the velocities after an event differ from those before it.
+bool changes_state(const trajectory::Event& event);
+
+/// Calls take(t, side, q, u) for the states before and after each of the events at one time, in order. `start` is the
+/// time at which the motion begins. No motion lasts in a state that an earlier event at this time has set, or that a
+/// later one changes: no mode was chosen there, so that its side is `between`.
+template <class Take>
+void for_each_state_of(std::span<const trajectory::Event> events, double start, Take take) {
+    std::size_t first = events.size(), last = 0;  // that change the state
+    for (std::size_t k = 0; k < events.size(); ++k) {
+        if (!changes_state(events[k])) continue;
+        first = std::min(first, k);
+        last = k;
+    }
+    const bool any = first < events.size();
+    for (std::size_t k = 0; k < events.size(); ++k) {
+        const trajectory::Event& e = events[k];
+        const bool begins_here = any && e.t <= start;  // no arc ends in the state before the first change
+        take(e.t,
+             k <= first && !begins_here ? Side::before
+             : any && k > last          ? Side::after
+                                        : Side::between,
+             e.q, e.u_minus);
+        take(e.t,
+             !any || k >= last           ? Side::after
+             : k < first && !begins_here ? Side::before
+                                         : Side::between,
+             e.q_plus.empty() ? e.q : e.q_plus, e.u_plus);
+    }
+}
 
 inline constexpr std::size_t no_arc = static_cast<std::size_t>(-1);
-/// The arc of a motion that contains t; at an event, the one before or after it. no_arc if the motion has none.
+/// Calls take(events) for the events at each time.
+template <class Take>
+void for_each_time_of_events(std::span<const trajectory::Event> events, Take take) {
+    for (std::size_t from = 0; from < events.size();) {
+        std::size_t to = from + 1;
+        while (to < events.size() && events[to].t == events[from].t) ++to;
+        take(events.subspan(from, to - from));
+        from = to;
+    }
+}
+/// The side of the first state of a motion: `between` if an event at the same time changes it.
+Side side_of_start(const trajectory::Trajectory& motion);
+
+/// The arc of a motion that contains t; at an event, the one before or after it. no_arc if the motion has none. Between
+/// the events at one time there is no arc; the result is then the one before.
 std::size_t arc_at(const trajectory::Trajectory& motion, double t, Side side);
 
 /// The normal impulses of elements since the start of a stored motion,

@@ -31,6 +31,9 @@ OutputCourse::OutputCourse(const model::Model& model, const trajectory::Trajecto
     if (!outputs_.quantities.empty()) course_ = std::make_unique<Course>(model, motion);
     quantities_.resize(outputs_.quantities.size());
     x_.resize(2 * motion.coordinates.size());
+    if (!motion.arcs.empty() && motion.arcs.back().t_begin < motion.end.t)
+        for (auto e = motion.events.rbegin(); e != motion.events.rend() && e->t == motion.end.t; ++e)
+            changed_at_end_ = changed_at_end_ || changes_state(*e);
     if (!impulse_elements.empty()) impulses_ = std::make_unique<ImpulseCourse>(model, motion, impulse_elements);
 }
 
@@ -50,21 +53,26 @@ void OutputCourse::evaluate(double t, Side side, std::span<const double> q, std:
         std::vector<double> running;
         if (impulses_) running = impulses_->at(t, side);
         const std::size_t arc = arc_at(motion_, t, side);
-        if (forces_) enter(arc);
+        const bool at_changed_end = side == Side::after && t == motion_.end.t && changed_at_end_;
+        const bool on_arc = arc != no_arc && side != Side::between && !at_changed_end;
+        if (forces_ && on_arc) enter(arc);
         std::copy(q.begin(), q.end(), x_.begin());
         std::copy(u.begin(), u.end(), x_.begin() + static_cast<std::ptrdiff_t>(q.size()));
-        course_->evaluate(t, x_.data());
-        const bool reactions = arc != no_arc && course_->has_reactions();
+        course_->evaluate(t, x_.data(), forces_ && on_arc ? Course::Forces::yes : Course::Forces::no);
+        const std::vector<trajectory::Reaction>* forces = nullptr;
+        if (on_arc && course_->has_reactions()) forces = &course_->reactions();
+        // No arc follows a change at the end, but the motion has the forces in the mode after it.
+        if (at_changed_end && motion_.forces.size() == motion_.elements.size()) forces = &motion_.forces;
         std::size_t impulse = 0;
         for (std::size_t k = 0; k < quantities_.size(); ++k) {
             const ElementQuantity& quantity = outputs.quantities[k];
             const auto e = static_cast<std::size_t>(quantity.element);
             switch (quantity.what) {
                 case What::gap: quantities_[k] = course_->gaps()[e]; break;
-                case What::force: quantities_[k] = reactions ? course_->reactions()[e].N : nan; break;
+                case What::force: quantities_[k] = forces != nullptr ? (*forces)[e].N : nan; break;
                 case What::friction:
                     quantities_[k] =
-                        reactions ? course_->reactions()[e].T[static_cast<std::size_t>(quantity.component) - 1] : nan;
+                        forces != nullptr ? (*forces)[e].T[static_cast<std::size_t>(quantity.component) - 1] : nan;
                     break;
                 case What::impulse: quantities_[k] = running[impulse++]; break;
             }

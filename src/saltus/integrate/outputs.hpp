@@ -25,7 +25,7 @@ public:
     OutputCourse(const model::Model& model, const trajectory::Trajectory& motion);
 
     std::size_t size() const;  ///< number of outputs
-    /// Writes the values at a state of the motion.
+    /// Writes the values at a state of the motion. Between the events at one time there are no forces: NaN.
     void evaluate(double t, Side side, std::span<const double> q, std::span<const double> u, std::span<double> out);
     /// Values at the end and extreme values. Each step is sampled, and extrema are refined by golden sections: an
     /// extremum is missed if the quantity rises and falls between two of the samples, which are 1/8 of a part of a step
@@ -40,6 +40,7 @@ private:
     std::unique_ptr<Course> course_;           ///< only if gaps or reactions are needed
     std::unique_ptr<ImpulseCourse> impulses_;  ///< only if running impulses are needed
     bool forces_ = false;                      ///< a quantity is a force or an impulse
+    bool changed_at_end_ = false;              ///< an event at the end changes the state
     std::size_t entered_ = no_arc;
     std::vector<double> x_, quantities_;
 };

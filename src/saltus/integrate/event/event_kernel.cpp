@@ -321,6 +321,7 @@ private:
         number("OPEN_APPROACH", Thresholds::open_approach_speed);
         number("SEPARATION_RATIO", Thresholds::separation_ratio);
         number("SLIP_SPEED", Thresholds::slip_speed);
+        number("REST_SPEED", Thresholds::rest_speed);
         number("STICK_ACCELERATION", Thresholds::stick_acceleration);
         number("STAY_ACCELERATION", Thresholds::stay_acceleration);
         number("DECISION_ACCELERATION", Thresholds::decision_acceleration * Thresholds::decision_scale);

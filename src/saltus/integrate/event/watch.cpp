@@ -21,6 +21,8 @@ namespace {
 
 using trajectory::ElementKind;
 
+constexpr std::size_t few_rows = 24;  // a cone program of more rows takes too long for each sample
+
 /// The time after this part of a step.
 double from_start(const ode::Dense& step, double part) { return step.t_old() + part * (step.t_new() - step.t_old()); }
 
@@ -199,10 +201,15 @@ double Watcher::find_reactions() {
         solution_.r = holding_;
         moves = 0.0;
     }
-    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
-        for (std::size_t r = 0; r < hold_.blocks[b].rows.size(); ++r)
-            d_.set_reaction(hold_.blocks[b].element, hold_.blocks[b].rows[r], solution_.r[ix(hold_.first_row(b)) + r]);
+    set_reactions(solution_.r);
     return moves;
+}
+
+/// Sets the reactions of the rows of hold_ in the dynamics.
+void Watcher::set_reactions(const std::vector<double>& r) {
+    for (std::size_t b = 0; b < hold_.blocks.size(); ++b)
+        for (std::size_t k = 0; k < hold_.blocks[b].rows.size(); ++k)
+            d_.set_reaction(hold_.blocks[b].element, hold_.blocks[b].rows[k], r[ix(hold_.first_row(b)) + k]);
 }
 
 /// How far a redundant mode is from its end: the tolerance minus the largest relative acceleration that the best
@@ -224,7 +231,6 @@ double Watcher::hold_margin() {
 /// The accelerations that they leave are zero as long as they hold, so that only this reserve shows at the samples of a
 /// step that the end of the mode comes near. 0 if it is not known.
 double Watcher::holding_reserve() {
-    constexpr std::size_t few_rows = 24;  // a cone program of more rows takes too long for each sample
     pose_hold_problem();
     if (hold_.problem.q.size() > few_rows) return 0.0;
     std::vector<double> signs;
@@ -238,10 +244,28 @@ double Watcher::holding_reserve() {
     return reserve ? std::max(0.0, *reserve / largest) : 0.0;
 }
 
+/// Whether the reactions in the dynamics, after Dynamics::evaluate those of least norm, lie in the sets of their laws.
+bool Watcher::least_norm_is_admissible() {
+    return std::all_of(held_.begin(), held_.end(), [&](const Watch& w) { return value(w) >= -held_noise_; });
+}
+
 double Watcher::allow_reactions() {
-    const auto admissible = [&](const Watch& w) { return value(w) >= -held_noise_; };
-    if (motion_depends_ || std::all_of(held_.begin(), held_.end(), admissible)) return 0.0;
+    if (motion_depends_ || least_norm_is_admissible()) return 0.0;
     return find_reactions();
+}
+
+void Watcher::settle_reactions() {
+    if (motion_depends_ || least_norm_is_admissible()) return;
+    pose_hold_problem();
+    if (hold_.problem.q.size() <= few_rows) {
+        std::vector<double> signs;
+        for (const HoldProblem::Block& block : hold_.blocks)
+            for (const int row : block.rows) signs.push_back(d_.reactions()[ix(row)]);
+        if (solvers::least_holding_reactions(hold_.problem, signs, hold_tolerance, holding_) == solvers::Holding::found)
+            return set_reactions(holding_);
+    }
+    solution_.r.clear();
+    find_reactions();
 }
 
 bool Watcher::can_also_let_go(double t, const double* x) {

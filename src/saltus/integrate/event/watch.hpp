@@ -135,6 +135,10 @@ public:
     /// depends on their distribution, then they stay as they are. Call it after Dynamics::evaluate in a redundant mode.
     /// Returns the largest relative acceleration that they leave: zero if the mode holds.
     double allow_reactions();
+    /// The same for a report. The reactions depend on the state alone, and not on those that were found before it: they
+    /// are the admissible ones of least norm, which change continuously along a motion. If there are many rows or if
+    /// this program is not solved, then they are some admissible ones.
+    void settle_reactions();
     /// Whether the contacts of a redundant mode can also let go where they can still hold: the contact problem of the
     /// accelerations has a solution that moves beside one that holds. The motion is then not unique. It examines the
     /// state at which the mode ends, or any other.
@@ -168,6 +172,8 @@ private:
     double velocity_scale(const Watch& watch, std::span<const double> u) const;
     double value(const Watch& watch);
     void pose_hold_problem();
+    bool least_norm_is_admissible();
+    void set_reactions(const std::vector<double>& r);
     double find_reactions();
     double hold_margin();
     double holding_reserve();

@@ -464,6 +464,11 @@ struct Thresholds {
     /// Rounds of the projection of positions: round < max_projection_rounds. Quadratic convergence needs two or three.
     /// Too small: the projection of a large drift fails. Too large: time is lost before a failure is reported.
     static constexpr int max_projection_rounds = 8;
+    /// A velocity that the next mode forbids may be projected away if |γ| <= max(projected_speed, rtol) · speed
+    /// scale (EventRun::may_project). It is above rest_speed, initial_tolerance of the model and the drift of a step.
+    /// Too small: slip in a plane that has come to rest makes runs fail. Too large: a mode that stops a motion without
+    /// an impulse goes unnoticed.
+    static constexpr double projected_speed = 1e-4;
     /// Rounds of the projection of velocities. The equations are linear, so that the first round solves them and the
     /// second removes its rounding errors. 1: rounding errors of badly scaled rows stay. More than 2: no effect.
     static constexpr int velocity_projection_rounds = 2;

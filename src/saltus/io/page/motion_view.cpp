@@ -82,7 +82,8 @@ public:
         stride_ = steps > 2 * budget ? steps / budget : 1;
         for (std::size_t a = 1; a < t_.arcs.size(); ++a) view_.arcs.push_back(t_.arcs[a].t_begin);
         // If an event happens at the start then the state before it has a row of its own.
-        if (!t_.events.empty() && t_.events[0].t <= t_.start.t) row(t_.start.t, t_.start.q, t_.start.u);
+        if (!t_.events.empty() && t_.events[0].t <= t_.start.t)
+            row(t_.start.t, t_.start.q, t_.start.u, integrate::side_of_start(t_));
         for (std::size_t a = 0; a < t_.arcs.size(); ++a) sample_arc(a);
         if (t_.arcs.empty()) {
             row(t_.start.t, t_.start.q, t_.start.u);
@@ -296,7 +297,7 @@ private:
         Row low = rows_[0], high = low;
         for (const Row& r : rows_)
             for (std::size_t c = 1; c < r.size(); ++c)
-                low[c] = std::min(low[c], r[c]), high[c] = std::max(high[c], r[c]);
+                low[c] = std::fmin(low[c], r[c]), high[c] = std::fmax(high[c], r[c]);  // without NaN
         for (std::size_t c = 1; c < columns(); ++c)
             if (high[c] - low[c] > constant_curve * (std::abs(low[c]) + std::abs(high[c])))
                 bounds.push_back({c, tolerance * (high[c] - low[c])});

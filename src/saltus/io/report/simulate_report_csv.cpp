@@ -77,16 +77,19 @@ void for_each_state(const Trajectory& t, const StateSource& source, int samples,
     std::uint64_t next = t.stepped ? source.events : 0;
     Event event;
     if (next < source.events) event = source.event(next);
+    std::vector<Event> events;  // at one time
     double last = t.start.t - 1.0;
     for (int k = 0; k < samples; ++k) {
         const bool inside = k > 0 && k + 1 < samples;
         if (inside && !source.has_arcs) continue;
         const double at = t.sample_time(k, samples - 1);
         while (next < source.events && event.t <= at) {
-            line(event.t, Side::before, event.q, event.u_minus);
-            line(event.t, Side::after, event.q_plus.empty() ? event.q : event.q_plus, event.u_plus);
             last = event.t;
-            if (++next < source.events) event = source.event(next);
+            for (events.clear(); next < source.events && event.t == last;) {
+                events.push_back(std::move(event));
+                if (++next < source.events) event = source.event(next);
+            }
+            integrate::for_each_state_of(events, t.start.t, line);
         }
         if (at == last) continue;  // the lines of an event have this time already
         const State s = k == 0 ? t.start : (inside ? source.state(at) : t.end);

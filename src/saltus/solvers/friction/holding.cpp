@@ -223,6 +223,34 @@ Holding holding_reactions(const FrictionProblem& problem, std::span<const double
     return Holding::found;
 }
 
+// With y = r/ρ = map · x + offset/ρ as further unknowns and a further cone (n, y): min n.
+Holding least_holding_reactions(const FrictionProblem& problem, std::span<const double> signs, double tolerance,
+                                std::vector<double>& r) {
+    std::optional<HoldingProgram> p = holding_program(problem, signs, false);
+    if (!p) return Holding::unknown;
+    const Eigen::Index own = p->map.cols(), rows = p->program.A.rows(), m = p->map.rows();
+    Matrix A = Matrix::Zero(rows + m, own + 1 + m);
+    A.topLeftCorner(rows, own) = p->program.A;
+    A.bottomLeftCorner(m, own) = -p->map;
+    A.bottomRightCorner(m, m).setIdentity();
+    Vector b(rows + m);
+    b << p->program.b, p->offset / p->rho;
+    p->program.A = std::move(A);
+    p->program.b = std::move(b);
+    p->program.c = Vector::Zero(own + 1 + m);
+    p->program.c(own) = 1.0;
+    p->program.cones.push_back(static_cast<int>(1 + m));
+    InteriorPoint method;
+    method.tolerance = std::min(method.tolerance, tolerance);
+    const ProgramSolution solution = solve(p->program, method);
+    if (solution.x.size() != own + 1 + m || !solution.x.allFinite()) return Holding::none;
+    if (!usable(solution.status) || solution.primal_residual > tolerance) return Holding::none;
+    const Vector reactions = p->reactions(solution.x.head(own));
+    if (p->defect(reactions) > tolerance) return Holding::none;
+    r.assign(reactions.data(), reactions.data() + reactions.size());
+    return Holding::found;
+}
+
 std::optional<double> holding_reserve(const FrictionProblem& problem, std::span<const double> signs) {
     constexpr double tolerance = 1e-9;  // of the program, and of |W r + q|: errors of s relative to the reactions
     std::optional<HoldingProgram> p = holding_program(problem, signs, true);

@@ -27,6 +27,12 @@ enum class Holding {
 Holding holding_reactions(const FrictionProblem& problem, std::span<const double> signs, double tolerance,
                           std::vector<double>& r);
 
+/// The same; of all reactions that hold, `r` becomes those of least norm. They are unique, and change continuously with
+/// W and q. If the answer is `none` then there may be some all the same, which holding_reactions finds: the program
+/// with a least norm is harder to solve.
+Holding least_holding_reactions(const FrictionProblem& problem, std::span<const double> signs, double tolerance,
+                                std::vector<double>& r);
+
 /// How far the best reactions that hold everything are inside the sets of all laws: the largest s with r_N >= s for
 /// every normal reaction and ‖r_T/μ‖ <= r_N − s for every friction that may stick (the load in the place of r_N for
 /// sliders), in the unit of the reactions. It is at most as large as the reactions that q asks for, about

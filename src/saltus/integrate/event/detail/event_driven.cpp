@@ -330,6 +330,7 @@ void EventRun::store_work() {
 
 void EventRun::begin_arc() {
     arc_began_ = t_;
+    end_energy_known_ = false;  // also where the arc before ended without a change of mode
     store_work();
     note_ambiguity();
     release_ = {};

@@ -275,7 +275,8 @@ private:
     StrikeResult after_strike(const Strike& strike, double speed, const SystemMode& known);
     bool bounce(const std::vector<Found>& found, Cause cause);
     bool all_stay_open(const Candidates& candidates) const;
-    void lock_stopped_clutches(Candidates& candidates);
+    void decide_clutches(const std::vector<double>& u_minus, Candidates& candidates);
+    void resume_slip(Candidates& candidates) const;
     double open_separating_contacts(const std::vector<double>& u_minus, Candidates& candidates);
     double negligible_motion() const;
     std::optional<Accumulation::Limit> accumulation_after(const Strike& strike, double speed);
@@ -283,7 +284,9 @@ private:
     bool impacts_follow_without_end(const Accumulation::Limit& limit);
     enum class Project { no, yes };
     bool choose(Candidates& candidates, const SystemMode& before, Window window, Project project = Project::yes);
+    bool may_project();
     bool jam(const std::string& why, Candidates& candidates, Window window);
+    void release_after_jam(Candidates& candidates);
     bool contradicted(SystemMode& mode, Candidates& candidates);
     double row_acceleration(int row) const;
     double slip_acceleration(int part, const SystemMode& mode) const;

@@ -141,6 +141,7 @@ void EventRun::make_jump(const std::vector<int>& happen, const std::vector<Found
     }
     accumulation_.clear();
     next_step_ = ode::automatic_step;
+    end_energy_known_ = false;  // that energy belongs to the state before the reset
     enter_next_mode({}, Cause::jump);
     mode_began_ = t_;
     end_energy_known_ = false;

@@ -274,17 +274,35 @@ EventRun::StrikeResult EventRun::strike(Candidates& candidates, const SystemMode
     note_missing_restitution(strike);
     if (ended_) return StrikeResult::ended;
     const double speed = open_separating_contacts(strike.u_minus, candidates);
-    lock_stopped_clutches(candidates);
+    decide_clutches(strike.u_minus, candidates);
+    resume_slip(candidates);
     return after_strike(strike, speed, known);
 }
 
-/// Clutches that the impact has stopped can lock, although they ran forwards before it.
-void EventRun::lock_stopped_clutches(Candidates& candidates) {
+/// After an impact the velocities of clutches decide which of them can lock, whatever they did before it. A clutch that
+/// the impact has stopped can lock. A clutch that the impact has set running is free: a mode that locked it would take
+/// its velocity away without an impulse. The velocity counts as zero if it is at most Thresholds::separation_ratio
+/// times the fastest clutch before the impact, which is the error of the contact solver.
+void EventRun::decide_clutches(const std::vector<double>& u_minus, Candidates& candidates) {
+    const auto clutch = [&](std::size_t i) { return d_.elements()[i].rows.kind == ElementKind::clutch; };
+    double fastest = 0.0;
     for (std::size_t i = 0; i < d_.elements().size(); ++i) {
-        const ElementRows& rows = d_.elements()[i].rows;
-        if (rows.kind != ElementKind::clutch) continue;
-        if (std::abs(d_.row_velocity(rows.normal)) <= Thresholds::opening_speed) candidates.closed[i] = 1;
+        if (!clutch(i)) continue;
+        const int row = d_.elements()[i].rows.normal;
+        fastest = std::max(fastest, std::abs(d_.terms().chi[ix(row)] +
+                                             model::row_dot(model_.layout().rows, d_.terms().W, row, u_minus)));
     }
+    const double zero = std::max(Thresholds::opening_speed, Thresholds::separation_ratio * fastest);
+    for (std::size_t i = 0; i < d_.elements().size(); ++i)
+        if (clutch(i)) candidates.closed[i] = d_.row_velocity(d_.elements()[i].rows.normal) <= zero ? 1 : 0;
+}
+
+/// Slip that came to rest at the time of an impact is not at rest if the impact has set it in motion again.
+void EventRun::resume_slip(Candidates& candidates) const {
+    for (std::size_t k = 0; k < candidates.friction.size(); ++k)
+        if (candidates.friction[k] == FrictionEvent::at_rest &&
+            d_.slip_speed(static_cast<int>(k)) > Thresholds::rest_speed)
+            candidates.friction[k] = FrictionEvent::none;
 }
 
 /// What follows an impact: whether it belongs to an accumulation. `speed` is that of open_separating_contacts.
@@ -483,8 +501,31 @@ bool EventRun::choose(Candidates& candidates, const SystemMode& before, Window w
         may_turn = false;
     }
     if (project == Project::no) return true;
+    if (!may_project()) return false;
     if (!d_.project(t_, x_.data())) warn("the constraints could not be met to rounding" + at_time());
     ++out_.statistics.projections;
+    return true;
+}
+
+/// Whether the velocities in the equations of the mode in force are so small that the projection may remove them. A
+/// faster motion needs an impulse to stop; the run has then failed.
+bool EventRun::may_project() {
+    d_.evaluate_velocities(t_, x_.data());
+    const std::span<const double> u(x_.data() + d_.size(), ix(d_.size()));
+    for (const int row : d_.equation_rows()) {
+        const double speed = std::abs(d_.row_velocity(row));
+        const double scale = model::row_scale(model_.layout().rows, d_.terms().W, row, u);
+        if (!(speed > std::max(Thresholds::projected_speed, settings_.rtol) * scale)) continue;
+        std::string name;
+        for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+            const ElementRows& rows = d_.elements()[i].rows;
+            const bool friction = rows.slips > 0 && row >= rows.first_slip && row < rows.first_slip + rows.slips;
+            if (rows.normal == row || friction) name = out_.elements[i].name;
+        }
+        fail("'" + name + "' moves with the velocity " + number_text(speed) + at_time() +
+             ", and the mode that follows would stop it without an impulse; use --method moreau");
+        return false;
+    }
     return true;
 }
 
@@ -502,7 +543,19 @@ bool EventRun::jam(const std::string& why, Candidates& candidates, Window window
     warn("Painleve: no contact force exists" + at_time() + "; the contacts jam by an impulse");
     std::replace(candidates.friction.begin(), candidates.friction.end(), FrictionEvent::breaks_loose,
                  FrictionEvent::none);
+    release_after_jam(candidates);
     return true;
+}
+
+/// What the impulse of a jam has set in motion is not held afterwards. Contacts and clutches at rest have velocities up
+/// to Thresholds::opening_speed, as in possible_contacts.
+void EventRun::release_after_jam(Candidates& candidates) {
+    d_.evaluate_velocities(t_, x_.data());
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        const ElementRows& rows = d_.elements()[i].rows;
+        if (rows.kind != ElementKind::contact && rows.kind != ElementKind::clutch) continue;
+        if (d_.row_velocity(rows.normal) > Thresholds::opening_speed) candidates.closed[i] = 0;
+    }
 }
 
 /// Whether the accelerations in the mode contradict an event: a contact that was released is pushed back, or a part
@@ -784,6 +837,7 @@ bool EventRun::jam_by_growing_force(Candidates& candidates, const SystemMode& be
     record_strike(strike, EventKind::painleve, {t_, t_});
     out_.events.back().note = "the contact force grows without bound: impact without collision";
     warn("Painleve: the contact force grows without bound" + at_time() + "; the contacts jam by an impulse");
+    release_after_jam(candidates);
     choose(candidates, before, {t_, t_});
     return true;
 }

@@ -533,7 +533,7 @@ void EventRun::note_final_forces() {
             const Stoppable here(out_.status == trajectory::Status::interrupted ? patience() : std::function<bool()>());
             note_other_motion(t_, x_.data());
             d_.evaluate(t_, x_.data());
-            watcher_.allow_reactions();
+            watcher_.settle_reactions();  // as Course does, so that both have the same forces
         } catch (const Stopped&) {
             return;
         }

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <numbers>
 #include <string>
 
 #include "saltus/base/error.hpp"
+#include "saltus/base/linalg.hpp"
+#include "saltus/integrate/simulate.hpp"
 #include "saltus/io/model/read_model.hpp"
 #include "saltus/model/build.hpp"
 #include "saltus/model/model.hpp"
@@ -218,6 +221,56 @@ TEST(Orbit, HasMultipliersToTwelveDigits) {
 }
 
 /// The limit cycle of the woodpecker to ten digits: tolerances that differ by a factor of 100 give the same period.
+// A slider in a plane turns between two events at which a clutch closes and opens, which makes its force jump. The
+// multipliers are the eigenvalues of central differences of the motion over one period.
+TEST(Orbit, WithSlipInAPlaneThatTurnsBetweenEventsHasTheMultipliersOfTheReturnMap) {
+    const model::Model m = of_text(R"toml(
+[system]
+q = ["x", "y"]
+T = "(x'^2 + y'^2)/2"
+U = "x^2/2 + 1.5*y^2/2"
+R = "0.05*(x'^2 + y'^2)"
+f = { x = "cos(t)", y = "sin(t + 0.3)" }
+[[slider]]
+gammaT = ["x'", "y'"]
+mu = 0.1
+FN = "1 + x^2"
+[[clutch]]
+gamma = "x' + 2"
+[initial]
+q = { x = 0.1, y = 0.1 }
+)toml");
+    Options options;
+    options.period = 2.0 * pi;
+    options.settle = 40.0 * pi;
+    const Orbit o = find_orbit(m, options);
+    ASSERT_EQ(o.status, Status::converged) << o.reason;
+    ASSERT_EQ(o.multipliers.size(), 4U);
+    Eigen::MatrixXd slopes(4, 4);
+    constexpr double step = 1e-6;
+    for (std::size_t k = 0; k < 4; ++k) {
+        Eigen::VectorXd ends[2];
+        for (int side = 0; side < 2; ++side) {
+            integrate::Options run;
+            run.start = o.state;
+            (k < 2 ? run.start->q[k] : run.start->u[k - 2]) += side == 0 ? -step : step;
+            run.t_end = run.start->t + o.period;
+            const trajectory::State end = integrate::simulate(m, Options::accurate(), run).end;
+            ends[side] = Eigen::VectorXd{{end.q[0], end.q[1], end.u[0], end.u[1]}};
+        }
+        slopes.col(static_cast<Eigen::Index>(k)) = (ends[1] - ends[0]) / (2.0 * step);
+    }
+    // Eigenvalues by the traces of powers, which need no order.
+    for (int power = 1; power <= 4; ++power) {
+        Eigen::MatrixXd product = Eigen::MatrixXd::Identity(4, 4);
+        std::complex<double> sum = 0.0;
+        for (int i = 0; i < power; ++i) product *= slopes;
+        for (const std::complex<double>& multiplier : o.multipliers) sum += std::pow(multiplier, power);
+        EXPECT_NEAR(sum.real(), product.trace(), 1e-6) << power;
+        EXPECT_NEAR(sum.imag(), 0.0, 1e-12) << power;
+    }
+}
+
 TEST(Orbit, OfTheWoodpeckerDoesNotDependOnTheTolerance) {
     Options options;
     options.settle = 2;

@@ -229,6 +229,9 @@ bool ScheduledDerivatives::stage(const ScheduledStage& stage, const Vector& size
         return out.by_state.allFinite() && out.by_start.allFinite() && out.by_parameters.allFinite();
     }
     x.set_mode(stage.mode, stage.t_end, stage.end.data());
+    // Slip in a plane has turned since the start of the stage, perhaps by more than a right angle.
+    x.dynamics.evaluate_terms(stage.t_end, stage.end.data());
+    x.dynamics.turn_slip(x.dynamics.followed_mode());
     if (!x.velocity_field(stage.t_end, stage.end.data(), out.by_end)) {
         w.failure = "the equations of motion are singular";
         return false;

@@ -211,14 +211,17 @@ double AccuracyCheck::allowed_position(int row, const Scale& scale, bool gap) co
 }
 
 /// Errors of the work are relative to all energy that was exchanged, which may be much more than the system ever has.
-/// An error δ of a velocity v changes its energy by the part 2δ/v, and likewise for positions.
+/// An error δ of a velocity v changes the kinetic energy by the part 2δ/v of it. An error δ of a position changes the
+/// potential energy by the force times δ. The force is at most about twice the range of the potential energy divided by
+/// the travel; a constant in U, such as the height of a body that hardly moves, has no force.
 double AccuracyCheck::allowed_balance() const {
     double travel = 0.0;
     for (std::size_t i = 0; i < low_.size(); ++i) travel = std::max(travel, high_[i] - low_[i]);
-    double relative = bounds_.balance;
-    if (largest_speed_ > 0.0) relative += 2.0 * bounds_.absolute / largest_speed_;
-    if (travel > 0.0) relative += 2.0 * bounds_.absolute / travel;
-    return relative * (largest_energy_ + exchanged_);
+    double allowed = bounds_.balance * (largest_energy_ + exchanged_);
+    if (largest_speed_ > 0.0) allowed += 2.0 * bounds_.absolute / largest_speed_ * (largest_kinetic_ + exchanged_);
+    if (travel > 0.0)
+        allowed += 2.0 * bounds_.absolute / travel * (std::max(0.0, high_potential_ - low_potential_) + exchanged_);
+    return allowed;
 }
 
 /// The error that was too large first.

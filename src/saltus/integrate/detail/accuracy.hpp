@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "saltus/base/numbers.hpp"
 #include "saltus/model/fwd.hpp"
 #include "saltus/model/system.hpp"
 #include "saltus/trajectory/trajectory.hpp"
@@ -82,6 +83,8 @@ public:
     void see_scale(const model::Energy& energy) {
         largest_energy_ = std::max({largest_energy_, std::abs(energy.kinetic), std::abs(energy.potential)});
         largest_kinetic_ = std::max(largest_kinetic_, energy.kinetic);
+        low_potential_ = std::min(low_potential_, energy.potential);
+        high_potential_ = std::max(high_potential_, energy.potential);
     }
     double largest_energy() const { return largest_energy_; }  ///< largest |T| or |U| so far
     void see_penetration(double t, int contact, double depth);
@@ -103,7 +106,7 @@ public:
     template <class Archive>
     void remember(Archive& archive) {
         archive(random_, seen_, until_measured_, initial_, largest_energy_, largest_kinetic_, largest_speed_,
-                last_work_, exchanged_, low_, high_, opening_);
+                low_potential_, high_potential_, last_work_, exchanged_, low_, high_, opening_);
     }
 
 private:
@@ -130,6 +133,7 @@ private:
     long seen_ = 0;            // steps that `due` was asked for
     long until_measured_ = 0;  // steps before the next one that is due
     double initial_ = 0.0, largest_energy_ = 0.0, largest_kinetic_ = 0.0, largest_speed_ = 0.0;
+    double low_potential_ = infinity, high_potential_ = -infinity;
     double last_work_ = 0.0, exchanged_ = 0.0;  // work at the last point; Σ|change of work| between points
     std::vector<double> low_, high_;            // extent of each coordinate
     std::vector<double> opening_;               // largest value of each gap

@@ -285,6 +285,23 @@ TEST(EventRun, RecordsOnlyWhenItIsAskedTo) {
     EXPECT_EQ(with.motion.end.u, run_event_driven(m, {}, options).motion.end.u);
 }
 
+// mu = 0.3 ((t - 2)^2 - 2) is negative from t = 2 - sqrt(2) to 2 + sqrt(2), and F_N = (t - 1)^2 - 0.01 for a short
+// time. One step of a Taylor series can reach over all of that.
+TEST(EventRun, FailsWhereFrictionBeginsToSupplyEnergyHoweverLongItsStepsAre) {
+    for (const auto& [slider, begins] : {std::pair{"mu = \"0.3*((t-2)^2-2)\"\nFN = 1", 2.0 - std::sqrt(2.0)},
+                                         {"mu = 0.1\nFN = \"(t-1)^2-1e-2\"", 0.9}}) {
+        const model::Model m =
+            model_of(std::string("[system]\nq = [\"x\"]\nT = \"x'^2/2\"\n[[slider]]\ngammaT = \"x'\"\n") + slider +
+                     "\n[initial]\nu = { x = 12 }\n");
+        Options options;
+        options.t_end = 4.0;
+        const trajectory::Trajectory motion = simulate(m, EventDriven{}, options);
+        EXPECT_EQ(motion.status, trajectory::Status::failed) << slider;
+        EXPECT_NEAR(motion.end.t, begins, 1e-9) << slider;
+        EXPECT_NE(motion.reason.find("friction would supply energy"), std::string::npos) << motion.reason;
+    }
+}
+
 // mu = 0.1 + 0.1 x is negative for x < -1, and F_N = 1 - x^2 for |x| > 1. An oscillator that starts at x = 2, or with
 // x' = 2, gets there.
 TEST(EventRun, FailsWhereFrictionWouldSupplyEnergy) {

@@ -8,7 +8,6 @@ namespace saltus::integrate {
 
 std::string negative_friction(const model::Mechanics& model, std::span<const double> coefficients, double force_scale,
                               const std::function<bool(std::size_t)>& touches) {
-    constexpr double negligible_friction = 1e-12;
     const auto text = [](const std::string& what, const std::string& owner, double value) {
         return "friction would supply energy (write max(0, ...) if there is none then): " + what + " of '" + owner +
                "' is " + number_text(value);

@@ -9,6 +9,10 @@
 
 namespace saltus::integrate {
 
+/// Friction coefficients above minus this, and normal forces above minus this times 1 + (largest force), are not
+/// negative but rounded. Too small: formulas that touch zero make runs fail. Too large: friction supplies energy.
+inline constexpr double negligible_friction = 1e-12;
+
 /// What is negative although it must not be: a friction coefficient, or the normal force FN of a slider, given the
 /// coefficients at a state. Both may depend on time, positions and velocities, so that building a model can examine
 /// them at the start only. Friction would push along its slip and supply energy. Negative numbers within rounding do

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -129,6 +130,10 @@ public:
     int spring_force(int element, double* c) const;
     /// The friction coefficient up to which a part sticks, along its axis 0 or 1; as spring_force.
     int friction_coefficient(int part, int axis, double* c) const;
+    /// The first time on the step, 0 <= τ <= h, at which a friction coefficient that acts, or a normal force of a
+    /// slider, is certainly below −2 · negligible (mu) or −2 · negligible · (1 + force scale) (F_N). Empty if there is
+    /// none.
+    std::optional<double> friction_ends(double h, double negligible) const;
     Coefficients condition(int element) const;  ///< the condition of a contact that has one
     Coefficients trigger(int jump) const;       ///< `when` of a jump of the model
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
@@ -10,6 +11,7 @@
 #include "saltus/integrate/mode/mode_series.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
+#include "saltus/ode/polynomial.hpp"
 
 // How ModeSeries finds the reactions of its equations, order by order, also where these are redundant.
 
@@ -277,6 +279,34 @@ double ModeSeries::consistent_length() const {
     for (int k = 1; k < known_orders_; ++k)
         if (misfit_[ix(k)] > 0.0) h = std::min(h, std::pow(allowed / misfit_[ix(k)], 1.0 / k));
     return h;
+}
+
+std::optional<double> ModeSeries::friction_ends(double h, double negligible) const {
+    const model::Mechanics& model = d_.model();
+    if (model.layout().coefficients_constant) return {};
+    std::optional<double> first;
+    const auto examine = [&](model::Coefficient c, double tolerance) {
+        if (c == model::no_coefficient || equations_->coefficient_constant[ix(c)] != 0) return;
+        const double* const series = equations_->coefficients[ix(c)];
+        if (series == nullptr) return;
+        double scaled[stride], power = 1.0;
+        for (int k = 0; k < known_orders_; ++k, power *= h) scaled[k] = series[k] * power;
+        scaled[0] += tolerance;
+        const std::optional<ode::Crossing> crossing = ode::first_crossing({scaled, ix(known_orders_)}, 0.0);
+        if (!crossing) return;
+        const double tau = std::min(1.0, crossing->after) * h;
+        if (!first || tau < *first) first = tau;
+    };
+    for (std::size_t i = 0; i < d_.elements().size(); ++i) {
+        if (!d_.mode().elements[i].active) continue;
+        const ElementRows& rows = d_.elements()[i].rows;
+        const model::Friction* const friction = friction_of(model, rows);
+        if (friction == nullptr || friction->dimension == 0) continue;
+        for (const model::Coefficient c : friction->mu) examine(c, 2.0 * negligible);
+        if (rows.kind == ElementKind::slider)
+            examine(model.sliders[ix(rows.index)].normal_force, 2.0 * negligible * (1.0 + force_scale_));
+    }
+    return first;
 }
 
 }  // namespace saltus::integrate

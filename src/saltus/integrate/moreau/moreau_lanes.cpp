@@ -8,6 +8,7 @@
 #include "saltus/base/error.hpp"
 #include "saltus/base/index.hpp"
 #include "saltus/expr/symbol_sets.hpp"
+#include "saltus/integrate/detail/negative_friction.hpp"
 #include "saltus/integrate/mode/active.hpp"
 #include "saltus/integrate/moreau/detail/moreau_lanes_work.hpp"
 #include "saltus/integrate/moreau/detail/moreau_tolerances.hpp"
@@ -508,7 +509,6 @@ namespace lanes {
 /// Loses lanes in which a friction coefficient or a normal force of a slider is negative beyond rounding, see
 /// detail/negative_friction.hpp. Contacts count if they are closed.
 void lose_inadmissible(Work& w) {
-    constexpr double negligible_friction = 1e-12;
     for (const Block& block : w.blocks) {
         if (block.slips == 0) continue;
         for (std::size_t lane = 0; lane < LaneStepper::width; ++lane) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "saltus/base/error.hpp"
 #include "saltus/io/report/detail/csv.hpp"
@@ -86,7 +87,7 @@ void for_each_state(const Trajectory& t, const StateSource& source, int samples,
         while (next < source.events && event.t <= at) {
             last = event.t;
             for (events.clear(); next < source.events && event.t == last;) {
-                events.push_back(std::move(event));
+                events.push_back(std::exchange(event, {}));
                 if (++next < source.events) event = source.event(next);
             }
             integrate::for_each_state_of(events, t.start.t, line);

@@ -212,7 +212,9 @@ private:
     void stop_at_release();
     bool accept_series_step(double h, double t);
     double measure_series(double h);
-    bool friction_is_admissible(double t, const double* x);
+    /// Whether normal forces below zero by rounding of the largest force are admissible.
+    enum class FrictionLimit { rounded, strict };
+    bool friction_is_admissible(double t, const double* x, FrictionLimit limit = FrictionLimit::rounded);
     model::Energy measure_balance();
     void keep_series(double until);
     void keep_reactions(double until);

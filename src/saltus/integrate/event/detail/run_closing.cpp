@@ -6,6 +6,7 @@
 #include "saltus/base/numbers.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
+#include "saltus/model/mechanics.hpp"
 
 // Impacts that come ever faster because bodies close in on each other: a ball in a wedge that becomes narrow, or two
 // walls that approach. The intervals have a finite sum, because the gaps shrink. The speeds need not go to zero with

@@ -498,11 +498,12 @@ void EventRun::judge_left_out() {
 }
 
 /// Whether no friction coefficient or normal force of a slider is negative at a state; otherwise the run has failed.
-bool EventRun::friction_is_admissible(double t, const double* x) {
+bool EventRun::friction_is_admissible(double t, const double* x, FrictionLimit limit) {
     if (model_.layout().coefficients_constant) return true;
     d_.evaluate_terms(t, x);
     double forces = 0.0;
-    for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
+    if (limit == FrictionLimit::rounded)
+        for (const double h : d_.terms().h) forces = std::max(forces, std::abs(h));
     const std::string why = negative_friction(model_, d_.coefficients(), forces,
                                               [&](std::size_t i) { return d_.mode().elements[i].active; });
     if (why.empty()) return true;

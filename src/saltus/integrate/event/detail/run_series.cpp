@@ -6,6 +6,7 @@
 
 #include "saltus/base/index.hpp"
 #include "saltus/base/numbers.hpp"
+#include "saltus/integrate/detail/negative_friction.hpp"
 #include "saltus/integrate/event/detail/run.hpp"
 #include "saltus/integrate/mode/thresholds.hpp"
 #include "saltus/model/mechanics.hpp"
@@ -256,6 +257,10 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
         d_.set_mode(d_.mode(), t_, x_.data());
         if (d_.redundant()) return SeriesStep::redundant;
     }
+    if (near_reach_ > 0.0 && !settings_.scheduled && series_.friction_ends(near_reach_, negligible_friction)) {
+        near_reach_ = 0.0;
+        if (!series_.extend(mode_order_)) return SeriesStep::impossible;
+    }
     if (near_reach_ > 0.0) {
         if (settings_.scheduled) {
             if (series_.proved(near_reach_, tolerances_)) {
@@ -284,6 +289,13 @@ EventRun::SeriesStep EventRun::series_step(Advance& advance) {
     if (series_.redundant()) {
         h = watcher_.admissible_until(series_, h);
         if (!(t_ + h > t_)) return SeriesStep::impossible;
+    }
+    // The step ends where friction begins to supply energy; the run fails there (friction_is_admissible).
+    if (const std::optional<double> end = series_.friction_ends(h, negligible_friction)) {
+        if (t_ + *end > t_)
+            h = *end;
+        else if (!friction_is_admissible(t_, x_.data(), FrictionLimit::strict))
+            return SeriesStep::finished;
     }
     std::optional<SwitchCrossing> crossing;
     if (series_.switch_count() > 0) crossing = nearest_switch(h);

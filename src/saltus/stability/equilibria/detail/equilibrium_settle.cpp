@@ -79,7 +79,7 @@ ForceProgram RestingManifold::settle_program(const Linear& l, const std::vector<
 /// C. At q + δ the forces λ_i = λ̂_i (1 + s_i·δ) with s_i = ∂ln μ_i/∂q obey the laws to first order. Their change λ_i
 /// s_i·δ is added to J. Returns the rows s_i.
 Matrix RestingManifold::follow_friction(Linear& l, const Vector& lambda) {
-    const Matrix slopes = model_.friction_slopes(l.statics);
+    Matrix slopes = model_.friction_slopes(l.statics);
     if (slopes.isZero(0.0)) return slopes;
     const Statics& s = l.statics;
     const double size = s.size > 0.0 ? s.size : 1.0;

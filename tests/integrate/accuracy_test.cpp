@@ -129,6 +129,21 @@ TEST(Accuracy, OfTheBalanceInsideStepsIsMeasuredInOneStepOfSixteen) {
     EXPECT_LT(longest, 32);
 }
 
+// 0.005 J of 9 J are lost while the ball moves by 2e-9 m. Nearly all of the energy is a constant of U.
+TEST(Accuracy, OfTheBalanceIsNotExcusedByALargeConstantOfThePotentialEnergy) {
+    const model::Model model = shipped("bouncing-ball");
+    for (const double lost : {0.0, 0.005}) {
+        AccuracyCheck check(model, event_accuracy(1e-9, 1e-12), true);
+        const std::vector<double> start{1.0}, end{1.0 + 2e-9}, u{1.0}, W{1.0};
+        check.start(start, {0.5, 9.0});
+        check.see(1.0, end, u, {0.5 - lost, 9.0 + 2e-9}, 2e-9, end);
+        trajectory::Trajectory motion;
+        motion.status = Status::completed;
+        check.judge(W, motion);
+        EXPECT_EQ(motion.status, lost == 0.0 ? Status::completed : Status::inaccurate);
+    }
+}
+
 /// x = cosh(w t) with w = sqrt(2)·1e14/s: at t = 2.5e-12 s the state is about 1e153, and the energy x'^2/2 overflows.
 TEST(Accuracy, IsLostIfTheEnergyIsInfinite) {
     const model::Model m =
